@@ -1,0 +1,51 @@
+# Every target sets itself up: Python 3.11 or newer and make are all a machine needs.
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+CHECKED := src tests $(wildcard bench soak)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench soak clean
+
+help:
+	@echo "make run     write a small real store, read it back, show what is on disk"
+	@echo "make test    the whole test suite         (PYTEST_ARGS='-k torn')"
+	@echo "make check   lint, format, types, shape, requirement ids"
+	@echo "make bench   the measurements             (BENCH_ARGS=...)"
+	@echo "make soak    the long crash and concurrency runs"
+	@echo "make clean   remove everything that make made, $(VENV) included"
+
+run: $(READY)
+	$(BIN)/mnemolog demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/python -m pytest tests/test_shape.py tests/test_requirements.py -q
+
+bench: $(READY)
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+soak: $(READY)
+	MNEMOLOG_SOAK=1 $(BIN)/python -m pytest soak $(PYTEST_ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last, so an interrupted installation starts again.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "mnemolog needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
+	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@

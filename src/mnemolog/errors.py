@@ -1,0 +1,168 @@
+"""Every error that mnemolog raises, in one tree.
+
+    MnemologError
+    ├── StorageError
+    │   ├── StorageIOError                E_STORAGE_IO       (also an OSError)
+    │   ├── StorageFullError              E_STORAGE_FULL     (also an OSError)
+    │   └── CorruptionError               E_STORAGE_CORRUPT
+    ├── ConcurrencyError
+    │   ├── LockTimeoutError              E_LOCK_TIMEOUT     (also a TimeoutError)
+    │   └── ConcurrentModificationError   E_CONCURRENT_MOD
+    ├── InputError
+    │   ├── InvalidFormatError            E_INVALID_FORMAT   (also a ValueError)
+    │   ├── SchemaInvalidError            E_SCHEMA_INVALID   (also a ValueError)
+    │   ├── SizeLimitError                E_SIZE_LIMIT
+    │   ├── NotAllowedError               E_NOT_ALLOWED      (also a PermissionError)
+    │   ├── SettingsError                 E_SETTINGS         (also a ValueError)
+    │   └── EntryNotFoundError            E_ENTRY_NOT_FOUND  (also a LookupError)
+    ├── SessionError
+    │   ├── SessionNotFoundError          E_SESSION_NOT_FOUND (also a LookupError)
+    │   ├── SessionExistsError            E_SESSION_EXISTS
+    │   ├── SessionArchivedError          E_SESSION_ARCHIVED
+    │   └── SessionCorruptError           E_SESSION_CORRUPT
+    └── QueryError
+        ├── QueryTimeoutError             E_QUERY_TIMEOUT    (also a TimeoutError)
+        └── InvalidQueryError             E_INVALID_QUERY    (also a ValueError)
+
+An error says what was refused and, in `advice`, what to do about it. `details` holds
+the numbers and names for programs. No error text ever quotes an entry's content.
+"""
+
+from typing import ClassVar
+
+
+class MnemologError(Exception):
+    """The root of the tree; catch it to catch everything mnemolog raises."""
+
+    code: ClassVar[str] = "E_MNEMOLOG"
+
+    def __init__(self, message: str, *, advice: str = "", **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+        self.details = details
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}".strip()
+
+
+class StorageError(MnemologError):
+    """The disk did not do what was asked of it."""
+
+
+class StorageIOError(StorageError, OSError):
+    """Reading or writing failed."""
+
+    code = "E_STORAGE_IO"
+
+
+class StorageFullError(StorageError, OSError):
+    """No space, or no quota, is left on the disk."""
+
+    code = "E_STORAGE_FULL"
+
+
+class CorruptionError(StorageError):
+    """Bytes on disk are not what was written."""
+
+    code = "E_STORAGE_CORRUPT"
+
+
+class ConcurrencyError(MnemologError):
+    """Another writer was in the way."""
+
+
+class LockTimeoutError(ConcurrencyError, TimeoutError):
+    """The lock stayed with somebody else for longer than `lock_timeout_ms`."""
+
+    code = "E_LOCK_TIMEOUT"
+
+
+class ConcurrentModificationError(ConcurrencyError):
+    """The thing to change is no longer what the caller saw, or is not the caller's."""
+
+    code = "E_CONCURRENT_MOD"
+
+
+class InputError(MnemologError):
+    """What was handed in cannot be stored."""
+
+
+class InvalidFormatError(InputError, ValueError):
+    """A value has the wrong form: an id, a timestamp, a tag, a line of JSON."""
+
+    code = "E_INVALID_FORMAT"
+
+
+class SchemaInvalidError(InputError, ValueError):
+    """A record has the wrong shape: a field is missing, unknown or of a wrong type."""
+
+    code = "E_SCHEMA_INVALID"
+
+
+class SizeLimitError(InputError):
+    """An entry or a session would grow past its limit."""
+
+    code = "E_SIZE_LIMIT"
+
+
+class NotAllowedError(InputError, PermissionError):
+    """The caller's view of the memory does not include this."""
+
+    code = "E_NOT_ALLOWED"
+
+
+class SettingsError(InputError, ValueError):
+    """A setting is unknown or has a value that cannot be used."""
+
+    code = "E_SETTINGS"
+
+
+class EntryNotFoundError(InputError, LookupError):
+    """There is no such entry for this caller."""
+
+    code = "E_ENTRY_NOT_FOUND"
+
+
+class SessionError(MnemologError):
+    """A session is not in the state that the call needs."""
+
+
+class SessionNotFoundError(SessionError, LookupError):
+    """There is no such session for this caller."""
+
+    code = "E_SESSION_NOT_FOUND"
+
+
+class SessionExistsError(SessionError):
+    """A session with this id exists already."""
+
+    code = "E_SESSION_EXISTS"
+
+
+class SessionArchivedError(SessionError):
+    """The session lies in the archive and automatic restoring is off."""
+
+    code = "E_SESSION_ARCHIVED"
+
+
+class SessionCorruptError(SessionError):
+    """A session's manifest or segments cannot be read."""
+
+    code = "E_SESSION_CORRUPT"
+
+
+class QueryError(MnemologError):
+    """A query could not be answered."""
+
+
+class QueryTimeoutError(QueryError, TimeoutError):
+    """A query took longer than it was allowed to."""
+
+    code = "E_QUERY_TIMEOUT"
+
+
+class InvalidQueryError(QueryError, ValueError):
+    """A query's filters make no sense; its text is never the reason."""
+
+    code = "E_INVALID_QUERY"

@@ -1,0 +1,132 @@
+"""The only door to the disk.
+
+`Disk` and `File` are what the rest of mnemolog may do to files; `fs.real` does it. The simulated
+disk in `mnemolog.testing` opens the same door and can lose, tear or refuse whatever was not synced.
+
+Paths are relative to the root, with `/` between their parts. No part is ever followed if it is a
+symbolic link. A file's descriptor is closed when the last reference to it goes, so a thread may
+still sync a file that another one has already let go of.
+"""
+
+from typing import Literal, NamedTuple, Protocol
+
+from mnemolog.errors import StorageFullError
+
+Mode = Literal["read", "append", "create", "update"]
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+Ident = tuple[int, int]
+
+
+class Stat(NamedTuple):
+    """What a look at a path tells; `ident` stays the same for as long as the file lives."""
+
+    ident: Ident
+    size: int
+    mtime_ns: int
+    mode: int
+    is_folder: bool
+    is_link: bool
+
+
+class File(Protocol):
+    """An open file."""
+
+    @property
+    def ident(self) -> Ident:
+        """Tells this file from every other one, also from a later one of the same name."""
+
+    def size(self) -> int:
+        """Its length now."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset`; fewer only at the end. Retried."""
+
+    def append(self, data: bytes) -> int:
+        """One write at the end; returns how much of it was taken. Never retried."""
+
+    def write_at(self, offset: int, data: bytes) -> None:
+        """Overwrite in place (mode `update`). Never retried."""
+
+    def truncate(self, size: int) -> None:
+        """Cut the file to `size` bytes."""
+
+    def sync(self) -> None:
+        """Return only when all data are on stable storage. Never retried."""
+
+    def try_lock(self) -> bool:
+        """Take the advisory lock of this file if nobody holds it."""
+
+    def unlock(self) -> None:
+        """Give the advisory lock back."""
+
+
+class Disk(Protocol):
+    """Files below one root."""
+
+    def open(self, path: str, mode: Mode) -> File:
+        """Open a file; raises FileNotFoundError or FileExistsError as such. Retried."""
+
+    def stat(self, path: str) -> Stat | None:
+        """Look at a path without following a link; None when nothing is there."""
+
+    def list(self, path: str) -> list[str]:
+        """The names in a folder, sorted; none when there is no such folder."""
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder and its parents; nothing happens when it exists."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Move atomically, replacing a file (but no folder that has anything in it)."""
+
+    def unlink(self, path: str) -> None:
+        """Remove a file; nothing happens when it is gone already."""
+
+    def rmdir(self, path: str) -> None:
+        """Remove an empty folder; nothing happens when it is gone already."""
+
+    def sync_folder(self, path: str) -> None:
+        """Make what was created, renamed and removed directly in this folder durable."""
+
+    def chmod(self, path: str, mode: int) -> None:
+        """Set the permission bits of a file or folder."""
+
+    def free_bytes(self) -> int:
+        """How much can still be written."""
+
+
+def read_all(disk: Disk, path: str) -> bytes:
+    """The whole of a file."""
+    file = disk.open(path, "read")
+    return file.read(0, file.size())
+
+
+def write_new(disk: Disk, path: str, content: bytes) -> None:
+    """Create a file with this content and sync it; the folder is the caller's to sync."""
+    file = disk.open(path, "create")
+    if file.append(content) != len(content):
+        disk.unlink(path)
+        raise full(f"write {path}")
+    file.sync()
+
+
+def replace(disk: Disk, path: str, content: bytes) -> None:
+    """Swap a file's content atomically and durably: temporary file, sync, rename, sync folder.
+
+    Only for the holder of the lock that guards `path`: a temporary file left by a crash is removed.
+    """
+    temporary = f"{path}.tmp"
+    disk.unlink(temporary)
+    write_new(disk, temporary, content)
+    disk.rename(temporary, path)
+    disk.sync_folder(path.rpartition("/")[0])
+
+
+def full(action: str) -> StorageFullError:
+    """The error for a disk that took only a part."""
+    return StorageFullError(
+        f"No space left on the disk: could not {action}.",
+        advice="Nothing was half written; free some space and try again.",
+    )

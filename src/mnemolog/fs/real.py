@@ -1,0 +1,285 @@
+"""The door to the disk, opened on the operating system."""
+
+import errno
+import os
+import shutil
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn, ParamSpec, TypeVar
+
+from mnemolog.errors import StorageFullError, StorageIOError
+from mnemolog.fs import FILE_MODE, FOLDER_MODE, Ident, Mode, Stat, full
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_PASSING = {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ENFILE, errno.EMFILE}
+_PAUSES = (0.1, 0.5, 2.0)
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
+_FLAGS: dict[Mode, int] = {
+    "read": os.O_RDONLY,
+    "append": os.O_RDWR | os.O_APPEND,
+    "create": os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL,
+    "update": os.O_RDWR,
+}
+
+Pause = Callable[[float], object]
+
+
+def _fail(error: OSError, action: str) -> NoReturn:
+    if error.errno in _FULL:
+        raise full(action) from error
+    raise StorageIOError(
+        f"Could not {action}: {error.strerror}.",
+        advice="`mnemolog doctor` checks the disk and the root.",
+        errno=error.errno,
+    ) from error
+
+
+@contextmanager
+def _named(action: str) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, StorageFullError, StorageIOError):
+        raise
+    except OSError as error:
+        _fail(error, action)
+
+
+def _retry(pause: Pause, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    for seconds in _PAUSES:
+        try:
+            return call(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in _PASSING:
+                raise
+            pause(seconds)
+    return call(*args, **kwargs)
+
+
+_files: "weakref.WeakSet[RealFile]" = weakref.WeakSet()
+
+
+def _forget_files_after_fork() -> None:
+    # A child must not share descriptors with its parent: closing releases no lock of the
+    # parent's, unlocking would.
+    for file in list(_files):
+        file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_files_after_fork)
+
+
+class RealFile:
+    """An open file of the operating system."""
+
+    def __init__(self, descriptor: int, path: str, pause: Pause) -> None:
+        self._fd = descriptor
+        self._path = path
+        self._pause = pause
+        status = os.fstat(descriptor)
+        self.ident: Ident = (status.st_dev, status.st_ino)
+        _files.add(self)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the descriptor now; only for a file that nobody else is using."""
+        descriptor, self._fd = self._fd, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
+
+    def read(self, offset: int, length: int) -> bytes:
+        parts: list[bytes] = []
+        while length > 0:
+            with _named(f"read {self._path}"):
+                part = _retry(self._pause, os.pread, self._fd, length, offset)
+            if not part:
+                break
+            parts.append(part)
+            offset += len(part)
+            length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def append(self, data: bytes) -> int:
+        try:
+            return os.write(self._fd, data)
+        except OSError as error:
+            if error.errno in _FULL:
+                return 0
+            _fail(error, f"write {self._path}")
+
+    def write_at(self, offset: int, data: bytes) -> None:
+        with _named(f"overwrite {self._path}"):
+            while data:
+                taken = os.pwrite(self._fd, data, offset)
+                offset, data = offset + taken, data[taken:]
+
+    def truncate(self, size: int) -> None:
+        with _named(f"truncate {self._path}"):
+            os.ftruncate(self._fd, size)
+
+    def sync(self) -> None:
+        with _named(f"sync {self._path}"):
+            if sys.platform == "darwin":
+                fcntl.fcntl(self._fd, fcntl.F_FULLFSYNC)
+            elif sys.platform == "win32":
+                os.fsync(self._fd)
+            else:
+                os.fdatasync(self._fd)
+
+    def try_lock(self) -> bool:
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(self._fd, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError as error:
+            raise StorageIOError(
+                f"This file system cannot lock {self._path}: {error.strerror}.",
+                advice="Keep the root on a local disk.",
+                errno=error.errno,
+            ) from error
+        return True
+
+    def unlock(self) -> None:
+        if self._fd < 0:
+            return
+        if sys.platform == "win32":
+            msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
+        else:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+
+class RealDisk:
+    """The files below a folder of the operating system."""
+
+    def __init__(self, root: str, pause: Pause = time.sleep) -> None:
+        self.root = os.path.abspath(root)
+        self._pause = pause
+
+    def open(self, path: str, mode: Mode) -> RealFile:
+        with _named(f"open {path}"), self._parent(path) as (folder, name):
+            flags = _FLAGS[mode] | _NOFOLLOW
+            fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
+            if mode == "create":
+                os.fchmod(fd, FILE_MODE)
+        return RealFile(fd, path, self._pause)
+
+    def stat(self, path: str) -> Stat | None:
+        try:
+            status = os.stat(f"{self.root}/{path}", follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            _fail(error, f"look at {path}")
+        kind = status.st_mode & 0o170000
+        return Stat(
+            (status.st_dev, status.st_ino),
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_mode & 0o777,
+            kind == 0o040000,
+            kind == 0o120000,
+        )
+
+    def list(self, path: str) -> list[str]:
+        try:
+            return sorted(os.listdir(f"{self.root}/{path}"))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            _fail(error, f"list {path}")
+
+    def mkdir(self, path: str) -> None:
+        with _named(f"make the folder {path or self.root}"):
+            if not os.path.isdir(self.root):
+                os.makedirs(self.root, FOLDER_MODE)
+                os.chmod(self.root, FOLDER_MODE)
+            parts = path.split("/") if path else []
+            for depth in range(1, len(parts) + 1):
+                self._mkdir_one("/".join(parts[:depth]))
+
+    def _mkdir_one(self, path: str) -> None:
+        with self._parent(path) as (folder, name):
+            try:
+                os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+            except FileExistsError:
+                return
+            os.chmod(f"{self.root}/{path}", FOLDER_MODE)
+
+    def rename(self, source: str, target: str) -> None:
+        with (
+            _named(f"rename {source}"),
+            self._parent(source) as (source_folder, source_name),
+            self._parent(target) as (target_folder, target_name),
+        ):
+            os.replace(source_name, target_name, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+
+    def unlink(self, path: str) -> None:
+        with _named(f"remove {path}"):
+            try:
+                with self._parent(path) as (folder, name):
+                    os.unlink(name, dir_fd=folder)
+            except FileNotFoundError:
+                return
+
+    def rmdir(self, path: str) -> None:
+        with _named(f"remove {path}"):
+            try:
+                with self._parent(path) as (folder, name):
+                    os.rmdir(name, dir_fd=folder)
+            except FileNotFoundError:
+                return
+
+    def sync_folder(self, path: str) -> None:
+        if sys.platform == "win32":
+            return
+        with _named(f"sync the folder {path or self.root}"), self._folder(path) as folder:
+            os.fsync(folder)
+
+    def chmod(self, path: str, mode: int) -> None:
+        with _named(f"set the mode of {path or self.root}"):
+            os.chmod(f"{self.root}/{path}", mode)
+
+    def free_bytes(self) -> int:
+        return shutil.disk_usage(self.root).free
+
+    @contextmanager
+    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
+        folder, _, name = path.rpartition("/")
+        if name in ("", ".", ".."):
+            raise StorageIOError(f"{path!r:.80} is no path below the root.")
+        with self._folder(folder) as descriptor:
+            yield descriptor, name
+
+    @contextmanager
+    def _folder(self, path: str) -> Iterator[int]:
+        """Walk down from the root, one part at a time, following no link on the way."""
+        descriptor = os.open(self.root, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
+        try:
+            for part in path.split("/") if path else ():
+                below = os.open(part, _FOLDER, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = below
+            yield descriptor
+        finally:
+            os.close(descriptor)

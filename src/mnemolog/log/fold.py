@@ -1,0 +1,92 @@
+"""Folding: many lines, in order, become the entries that live now.
+
+The same id again is a newer revision; the first timestamp stays. A tombstone hides its target, an
+undelete brings it back, a later revision revives it, and an erased target is gone for good.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from mnemolog.log.lines import Header
+from mnemolog.model.entry import Damage
+
+
+class Spot(NamedTuple):
+    """Where a line lies: which segment of the chain, and which bytes of it."""
+
+    segment: int
+    offset: int
+    length: int
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """What is known of one entry without reading its content."""
+
+    id: str
+    type: str
+    scope: str
+    agent_id: str | None
+    user_id: str | None
+    first: str
+    seq: int
+    spot: Spot
+    revisions: int = 1
+    dead: bool = False
+
+
+class Fold:
+    """The state of a log after the lines taken so far."""
+
+    def __init__(self) -> None:
+        self.heads: dict[str, Head] = {}
+        self.damage: list[Damage] = []
+        self.lines = 0
+        self.last_seq = 0
+        self.last_written: str | None = None
+
+    def take(self, line: Header, spot: Spot) -> None:
+        """Take the next line into account."""
+        self.lines += 1
+        self.last_seq = max(self.last_seq, line.seq)
+        self.last_written = line.at or line.timestamp
+        if line.type == "tombstone":
+            self._mark(line, dead=True)
+        elif line.type == "undelete":
+            self._mark(line, dead=False)
+        elif line.type == "erased":
+            self.heads.pop(line.target or line.id, None)
+        else:
+            self.heads[line.id] = _revised(self.heads.get(line.id), line, spot)
+
+    def _mark(self, line: Header, *, dead: bool) -> None:
+        head = self.heads.get(line.target or "")
+        if head is not None:
+            self.heads[head.id] = msgspec.structs.replace(head, dead=dead)
+
+
+def _revised(before: Head | None, line: Header, spot: Spot) -> Head:
+    return Head(
+        line.id,
+        line.type,
+        line.scope,
+        line.agent_id,
+        line.user_id,
+        before.first if before else line.created or line.timestamp,
+        line.seq,
+        spot,
+        before.revisions + 1 if before else 1,
+    )
+
+
+def count(heads: Iterable[Head]) -> tuple[dict[str, int], dict[str, int]]:
+    """How many entries there are of each type, and by each agent."""
+    types: Counter[str] = Counter()
+    agents: Counter[str] = Counter()
+    for head in heads:
+        types[head.type] += 1
+        if head.agent_id is not None:
+            agents[head.agent_id] += 1
+    return dict(types), dict(agents)

@@ -1,0 +1,89 @@
+"""Work that must be finished even after a crash, noted durably before it begins.
+
+An intent is a small file that holds names only, never content. Whoever works on it keeps it locked;
+one that nobody has locked was left by a crash, and whoever opens the root next finishes it. A
+reserve of 64 KiB is kept so that an intent can be noted on a full disk too.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from mnemolog import fs
+from mnemolog.errors import StorageFullError
+from mnemolog.fs import Disk, File
+from mnemolog.paths import INTENTS
+
+RESERVE = f"{INTENTS}/reserve"
+RESERVED_BYTES = 64 * 1024
+
+Fields = Mapping[str, str]
+
+
+def reserve(disk: Disk) -> None:
+    """Set the reserve aside, unless it is there already or the disk has no room for it."""
+    if disk.stat(RESERVE) is not None:
+        return
+    try:
+        fs.write_new(disk, RESERVE, b"\n" * RESERVED_BYTES)
+    except (FileExistsError, StorageFullError):
+        return
+    disk.sync_folder(INTENTS)
+
+
+@contextmanager
+def noted(disk: Disk, fields: Fields) -> Iterator[None]:
+    """Note an intent durably, do the work inside the block, and strike the intent out after it.
+
+    If the work raises, the intent stays, and is finished when the root is opened the next time.
+    """
+    path = f"{INTENTS}/{os.urandom(8).hex()}.json"
+    try:
+        file = _note(disk, path, fields)
+    except StorageFullError:
+        disk.unlink(RESERVE)
+        file = _note(disk, path, fields)
+    try:
+        yield
+    except BaseException:
+        file.unlock()
+        raise
+    _strike(disk, path)
+    reserve(disk)
+
+
+def finish(disk: Disk, work: Callable[[Fields], None]) -> int:
+    """Finish every intent that a crash left behind; says how many there were."""
+    left = [name for name in disk.list(INTENTS) if name.endswith(".json")]
+    return sum(_finish_one(disk, f"{INTENTS}/{name}", work) for name in left)
+
+
+def _finish_one(disk: Disk, path: str, work: Callable[[Fields], None]) -> bool:
+    try:
+        file = disk.open(path, "update")
+    except FileNotFoundError:
+        return False
+    if not file.try_lock():
+        return False
+    with suppress(ValueError):  # torn while being noted: the work had not begun
+        work(json.loads(file.read(0, file.size())))
+    _strike(disk, path)
+    return True
+
+
+def _note(disk: Disk, path: str, fields: Fields) -> File:
+    file = disk.open(path, "create")
+    file.try_lock()
+    content = json.dumps({"v": 1, **fields}).encode() + b"\n"
+    if file.append(content) != len(content):
+        disk.unlink(path)
+        raise fs.full("note an intent")
+    file.sync()
+    disk.sync_folder(INTENTS)
+    return file
+
+
+def _strike(disk: Disk, path: str) -> None:
+    disk.unlink(path)
+    disk.sync_folder(INTENTS)

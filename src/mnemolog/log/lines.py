@@ -1,0 +1,101 @@
+"""Lines: how an entry becomes bytes, and how bytes prove that they are still those.
+
+    {"v":1,"id":"mem_…", … ,"seq":42,"sum":"sha256:…"}\\n
+    └──────── prefix ──────┘└ under the lock ───────┘
+
+The prefix is encoded and hashed before the lock is taken; only `seq` and the end of the hash are
+added under it. `sum` is the SHA-256 of every byte of the line before `,"sum":`. The newline is the
+commit mark: without it there is no line.
+"""
+
+import re
+from hashlib import sha256
+
+import msgspec
+
+from mnemolog.model.entry import Entry
+
+_SUM = b',"sum":"sha256:'
+_SUM_END = b'"}'
+_SUM_LENGTH = len(_SUM) + 64 + len(_SUM_END)
+_START = re.compile(rb'\{"v":\d+,"id":')
+_MAX_SALVAGE = 64
+
+_encode = msgspec.json.Encoder().encode
+_decode_entry = msgspec.json.Decoder(Entry).decode
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The part of a line that folding needs."""
+
+    v: int
+    id: str
+    timestamp: str
+    type: str
+    seq: int
+    at: str | None = None
+    created: str | None = None
+    scope: str = "session"
+    agent_id: str | None = None
+    user_id: str | None = None
+    target: str | None = None
+
+
+_decode_header = msgspec.json.Decoder(Header).decode
+
+
+class Draft:
+    """An entry, encoded and hashed up to the place where its `seq` will stand."""
+
+    __slots__ = ("_digest", "_prefix", "entry")
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._prefix = _encode(entry)[:-1]
+        self._digest = sha256(self._prefix)
+
+    def line(self, seq: int) -> bytes:
+        """The finished line, newline included."""
+        number = b',"seq":%d' % seq
+        digest = self._digest.copy()
+        digest.update(number)
+        total = digest.hexdigest().encode()
+        return b"".join((self._prefix, number, _SUM, total, _SUM_END, b"\n"))
+
+
+def verify(line: bytes) -> bytes | None:
+    """The line's sum if its bytes are those that were written, else None."""
+    if line[-_SUM_LENGTH : -_SUM_LENGTH + len(_SUM)] != _SUM or not line.endswith(_SUM_END):
+        return None
+    claimed = line[-64 - len(_SUM_END) : -len(_SUM_END)]
+    actual = sha256(memoryview(line)[:-_SUM_LENGTH]).hexdigest().encode()
+    return claimed if claimed == actual else None
+
+
+def salvage(line: bytes) -> int:
+    """Where a valid line begins inside damaged bytes; -1 if nowhere.
+
+    When a page before it is lost, a good line ends up glued to the damage. The number of places
+    tried is bounded, so that no content can make reading slow.
+    """
+    starts = [match.start() for match in _START.finditer(line, 1)]
+    for start in reversed(starts[-_MAX_SALVAGE:]):
+        if verify(line[start:]):
+            return start
+    return -1
+
+
+def header(line: bytes) -> Header | None:
+    """Decode what folding needs; None if the line is not one of ours."""
+    try:
+        return _decode_header(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def entry(line: bytes) -> Entry | None:
+    """Decode a whole entry; None if the line is not one of ours."""
+    try:
+        return _decode_entry(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

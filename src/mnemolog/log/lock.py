@@ -1,0 +1,68 @@
+"""The lock of a log: one mutex for our threads, one advisory lock for other processes.
+
+The advisory lock sits on a file of its own that is never replaced while the log lives. It dies with
+its holder, so there is nothing to expire and nothing to steal.
+"""
+
+import json
+import os
+import threading
+import time
+
+from mnemolog.errors import LockTimeoutError
+from mnemolog.fs import File
+
+_SHORTEST = 0.0002
+_LONGEST = 0.005
+
+
+class Lock:
+    """An exclusive lock on an open lock file."""
+
+    def __init__(self, file: File, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._mutex = threading.Lock()
+        self.ident = file.ident
+
+    def acquire(self, deadline: float) -> None:
+        """Take the lock, or raise `LockTimeoutError` once `deadline` (monotonic) has passed."""
+        if not self._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise self._timeout()
+        try:
+            self._acquire_file(deadline)
+        except BaseException:
+            self._mutex.release()
+            raise
+
+    def _acquire_file(self, deadline: float) -> None:
+        pause = _SHORTEST
+        while not self._file.try_lock():
+            if time.monotonic() >= deadline:
+                raise self._timeout()
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._file.unlock()
+        self._mutex.release()
+
+    def sign(self, operation: str, since: str) -> None:
+        """Write into the lock file who holds it and why; for work that takes long."""
+        holder = {"v": 1, "pid": os.getpid(), "operation": operation, "acquired_at": since}
+        self._file.truncate(0)
+        self._file.append(json.dumps(holder).encode())
+
+    def unsign(self) -> None:
+        """Empty the lock file again."""
+        self._file.truncate(0)
+
+    def _timeout(self) -> LockTimeoutError:
+        holder = self._file.read(0, 1024).decode("utf-8", "replace")
+        return LockTimeoutError(
+            f"Lock acquisition timeout for {self._name}"
+            + (f", held by {holder}." if holder else "."),
+            advice="Nothing was written. Try again, or raise concurrency.lock_timeout_ms.",
+            holder=holder,
+        )

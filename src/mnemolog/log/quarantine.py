@@ -1,0 +1,24 @@
+"""Damaged lines are copied aside, so that their bytes are kept whatever happens to the log."""
+
+from hashlib import sha256
+
+from mnemolog import fs
+from mnemolog.errors import StorageError
+from mnemolog.fs import Disk
+from mnemolog.model.entry import Damage
+from mnemolog.paths import QUARANTINE, file_name
+
+
+def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> bool:
+    """Copy damaged bytes aside once; False if the disk would not have it."""
+    mark = sha256(content).hexdigest()[:16]
+    path = f"{QUARANTINE}/{file_name(log)[:120]}.{damage.segment}.{damage.offset}.{mark}"
+    if disk.stat(path) is not None:
+        return True
+    try:
+        disk.mkdir(QUARANTINE)
+        fs.write_new(disk, path, content)
+        disk.sync_folder(QUARANTINE)
+    except (FileExistsError, StorageError):
+        return disk.stat(path) is not None
+    return True

@@ -1,0 +1,205 @@
+"""Reading without a lock: catch up with what was appended, then read single lines by their place.
+
+A reader keeps the segments of one generation open, so a rewrite never disturbs it: until it catches
+up the next time, it goes on reading the old files. It stops at the last newline; what follows is a
+write in progress, or was torn off.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from mnemolog.errors import CorruptionError
+from mnemolog.fs import Disk, File
+from mnemolog.log import forks, lines
+from mnemolog.log.fold import Fold, Head, Spot
+from mnemolog.log.places import Chain, Place, open_guard
+from mnemolog.model.entry import Damage, Entry
+
+OnDamage = Callable[[Damage, bytes], None]
+
+
+class View(NamedTuple):
+    """A log at one moment: its entries in order, and what could not be read."""
+
+    heads: list[Head]
+    damage: tuple[Damage, ...]
+    lines: int
+    size: int
+    last_seq: int
+    last_written: str | None
+    files: tuple[File, ...]
+
+    def line(self, head: Head) -> bytes | None:
+        """The bytes of an entry's line; None if they are no longer what they were."""
+        spot = head.spot
+        line = self.files[spot.segment].read(spot.offset, spot.length).rstrip(b"\r\n")
+        return line if lines.verify(line) else None
+
+    def entry(self, head: Head) -> Entry | None:
+        """An entry's current revision, under its first timestamp; None if it is gone meanwhile."""
+        line = self.line(head)
+        found = lines.entry(line) if line else None
+        if found is None or found.id != head.id:
+            return None
+        if found.timestamp == head.first:
+            return found
+        return msgspec.structs.replace(found, timestamp=head.first, at=found.written_at)
+
+
+class _Mark(NamedTuple):
+    """How far has been read, and what the last line's sum was there."""
+
+    segment: int = 0
+    offset: int = 0
+    last_start: int = 0
+    last_sum: bytes | None = None
+
+
+class Reader:
+    """Reads one log from any number of threads, beside any number of writers."""
+
+    def __init__(self, disk: Disk, place: Place, on_damage: OnDamage) -> None:
+        self._disk = disk
+        self._place = place
+        self._on_damage = on_damage
+        self.forget()
+        forks.watch(self)
+
+    def forget(self) -> None:
+        """Let go of everything read and held open; the next use starts anew."""
+        self._mutex = threading.Lock()
+        self.guard: File | None = None
+        self._files: list[File] = []
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._fold = Fold()
+        self._mark = _Mark()
+
+    def view(self) -> View:
+        """Catch up, and take a picture of all entries; hidden ones too."""
+        with self._mutex:
+            self._catch_up()
+            return self._picture(list(self._fold.heads.values()))
+
+    def find(self, *identifiers: str) -> View:
+        """Catch up, and take a picture of single entries; hidden ones too."""
+        with self._mutex:
+            self._catch_up()
+            found = (self._fold.heads.get(identifier) for identifier in dict.fromkeys(identifiers))
+            return self._picture([head for head in found if head is not None])
+
+    def _picture(self, heads: list[Head]) -> View:
+        fold = self._fold
+        return View(
+            heads,
+            tuple(fold.damage),
+            fold.lines,
+            sum(file.size() for file in self._files),
+            fold.last_seq,
+            fold.last_written,
+            tuple(self._files),
+        )
+
+    def _catch_up(self) -> None:
+        self._follow()
+        while True:
+            if not self._read_segment(self._mark.segment):
+                self._start_over()
+            elif self._mark.segment + 1 < len(self._files):
+                self._mark = _Mark(self._mark.segment + 1)
+            else:
+                return
+
+    def _follow(self) -> None:
+        """Open what the guard names now; start over if it is another generation."""
+        found = self._disk.stat(self._place.guard)
+        if found is not None and self.guard is not None and found.ident == self.guard.ident:
+            return
+        for _ in range(100):
+            guard = open_guard(self._disk, self._place)
+            chain = self._place.chain(guard)
+            try:
+                self._open(chain)
+            except FileNotFoundError:
+                continue  # a rewrite came between; the guard names other files by now
+            self.guard = guard
+            return
+        raise CorruptionError(
+            f"A segment of {self._place.name!r:.200} is missing.",
+            advice="`mnemolog doctor` tells which; restore it from a backup.",
+        )
+
+    def _open(self, chain: Chain) -> None:
+        kept = self._kept(chain)
+        fresh = [self._disk.open(chain.path(s), "read") for s in chain.segments[len(kept) :]]
+        self._files = kept + fresh
+        self._chain = chain
+        if not kept:
+            self._start_over()
+
+    def _kept(self, chain: Chain) -> list[File]:
+        """The open files, if they are still the first segments of the chain; else none."""
+        if len(self._files) > len(chain.segments):
+            return []
+        for file, segment in zip(self._files, chain.segments, strict=False):
+            found = self._disk.stat(chain.path(segment))
+            if found is None or found.ident != file.ident:
+                return []
+        return self._files
+
+    def _read_segment(self, number: int) -> bool:
+        """Take the new lines of one segment; False if what was read before is no longer there."""
+        file, mark = self._files[number], self._mark
+        size = file.size()
+        if size == mark.offset:
+            return True
+        if size < mark.offset:
+            return False
+        chunk = file.read(mark.last_start, size - mark.last_start)
+        seen = mark.offset - mark.last_start
+        if mark.last_sum and lines.verify(chunk[:seen].rstrip(b"\r\n")) != mark.last_sum:
+            return False
+        is_sealed = number + 1 < len(self._files)
+        self._take(number, chunk, seen, mark.last_start, is_sealed)
+        return True
+
+    def _take(self, number: int, chunk: bytes, start: int, base: int, is_sealed: bool) -> None:
+        """Fold every complete line of `chunk` from `start` on; it begins at `base` in the file."""
+        while start < len(chunk):
+            end = chunk.find(b"\n", start)
+            if end < 0 and not is_sealed:
+                return
+            end = len(chunk) - 1 if end < 0 else end
+            spot = Spot(number, base + start, end + 1 - start)
+            total = self._take_line(chunk[start : end + 1].rstrip(b"\r\n"), spot)
+            self._mark = _Mark(number, base + end + 1, base + start, total)
+            start = end + 1
+
+    def _take_line(self, line: bytes, spot: Spot) -> bytes | None:
+        if not line:
+            return None
+        total = lines.verify(line)
+        header = lines.header(line) if total else None
+        if header is None:
+            self._take_damage(line, spot)
+            return None
+        self._fold.take(header, spot)
+        return total
+
+    def _take_damage(self, line: bytes, spot: Spot) -> None:
+        good = lines.salvage(line)
+        bad = line if good < 0 else line[:good]
+        why = "not a line of this format or not the bytes that were written"
+        segment = self._chain.segments[spot.segment].name
+        damage = Damage(segment=segment, offset=spot.offset, length=len(bad), why=why)
+        self._fold.damage.append(damage)
+        self._on_damage(damage, bad)
+        if good >= 0:
+            header = lines.header(line[good:])
+            if header is not None:
+                rest = Spot(spot.segment, spot.offset + good, spot.length - good)
+                self._fold.take(header, rest)

@@ -1,0 +1,170 @@
+"""A session's folder: created, changed, split into segments, rewritten, removed.
+
+Every change is durable when its function returns, and leaves after a crash either the state before
+it or the state after it.
+"""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from mnemolog import fs, paths
+from mnemolog.errors import SessionCorruptError, SessionExistsError
+from mnemolog.fs import Disk
+from mnemolog.log import intents, manifests
+from mnemolog.log.places import SessionPlace
+from mnemolog.log.writer import Handle, Writer
+from mnemolog.model.session import Manifest, Segment
+
+# Work in progress lies beside the sessions under a name that no session can have.
+NEW = ".new-"
+GONE = ".gone-"
+REMOVE = "remove"
+
+
+def place(session_id: str) -> SessionPlace:
+    """Where a session lies."""
+    return SessionPlace(session_id, paths.session_folder(session_id))
+
+
+def create(disk: Disk, manifest: Manifest) -> None:
+    """Make the folder under another name, then rename it into being."""
+    target = paths.session_folder(manifest.session_id)
+    fresh = f"{paths.SESSIONS}/{NEW}{os.urandom(8).hex()}"
+    disk.mkdir(fresh)
+    fs.write_new(disk, f"{fresh}/{manifests.NAME}", manifests.render(manifest))
+    disk.open(f"{fresh}/{manifest.segments[-1].name}", "create")
+    disk.open(f"{fresh}/lock", "create")
+    disk.sync_folder(fresh)
+    try:
+        disk.rename(fresh, target)
+    except FileExistsError:
+        remove_folder(disk, fresh)
+        raise SessionExistsError(
+            f"There is already a session {manifest.session_id!r:.200}.",
+            advice="Load it, or leave the id out to have a new one made.",
+            session_id=manifest.session_id,
+        ) from None
+    disk.sync_folder(paths.SESSIONS)
+
+
+def change(
+    disk: Disk, writer: Writer, place: SessionPlace, edit: Callable[[Manifest], Manifest]
+) -> Manifest:
+    """Read, change and swap the manifest under the lock."""
+    with writer.locked() as handle:
+        before = writable(place, handle)
+        after = edit(before)
+        if after != before:
+            manifests.swap(disk, place.folder, after)
+        return after
+
+
+def writable(place: SessionPlace, handle: Handle) -> Manifest:
+    """The manifest under the lock, unless a newer mnemolog wrote it."""
+    if handle.guard is None:
+        raise SessionCorruptError(f"The session {place.name!r:.200} has no manifest.")
+    manifest = place.manifest(handle.guard)
+    handle.check_format()
+    return manifest
+
+
+def begin_segment(disk: Disk, place: SessionPlace, handle: Handle) -> None:
+    """Seal the active segment and begin the next one; under the lock."""
+    manifest = writable(place, handle)
+    tail = handle.tail()
+    handle.active.sync()
+    after = manifests.next_segment(manifest, tail.size, tail.seq + 1)
+    path = f"{place.folder}/{after.segments[-1].name}"
+    disk.unlink(path)  # left by a crash before the manifest named it
+    disk.open(path, "create")
+    disk.sync_folder(place.folder)
+    manifests.swap(disk, place.folder, after)
+    handle.follow()
+
+
+def rewrite(
+    disk: Disk,
+    writer: Writer,
+    place: SessionPlace,
+    lines: Callable[[Handle], list[tuple[int, bytes]]],
+    *,
+    operation: str,
+    since: str,
+) -> Manifest:
+    """Write a new generation that holds the given (seq, line) pairs, swap it in, drop the old one.
+
+    `lines` runs under the lock. Numbers go on where the old generation stopped.
+    """
+    with writer.locked() as handle:
+        handle.lock.sign(operation, since)
+        try:
+            before = writable(place, handle)
+            after = _next_generation(disk, place, before, lines(handle), handle.tail().seq + 1)
+            manifests.swap(disk, place.folder, after)
+            for name in orphans(disk, place, after):
+                disk.unlink(f"{place.folder}/{name}")
+            disk.sync_folder(place.folder)
+        finally:
+            handle.lock.unsign()
+        return after
+
+
+def orphans(disk: Disk, place: SessionPlace, manifest: Manifest) -> list[str]:
+    """The files of a session that its manifest does not name: left by a crash, or by a rewrite."""
+    known = {segment.name for segment in manifest.segments}
+    known |= {manifests.NAME, "lock", "access.jsonl", "runs"}
+    return [name for name in disk.list(place.folder) if name not in known]
+
+
+def _next_generation(
+    disk: Disk, place: SessionPlace, before: Manifest, kept: list[tuple[int, bytes]], next_seq: int
+) -> Manifest:
+    generation = before.generation + 1
+    first = kept[0][0] if kept else next_seq
+    content = b"".join(line for _, line in kept)
+    sealed = Segment(manifests.segment_name(generation, 1), first, len(content))
+    active = Segment(manifests.segment_name(generation, 2), next_seq)
+    for segment, text in ((sealed, content), (active, b"")):
+        path = f"{place.folder}/{segment.name}"
+        disk.unlink(path)
+        fs.write_new(disk, path, text)
+    disk.sync_folder(place.folder)
+    return msgspec.structs.replace(before, generation=generation, segments=(sealed, active))
+
+
+def remove(disk: Disk, writer: Writer, place: SessionPlace) -> None:
+    """Rename a session's folder out of being, then remove it at leisure.
+
+    Only the holder of the checked lock may do so: a writer that waits for the lock meanwhile finds
+    its path gone, and does not write into a file that nobody will read.
+    """
+    gone = f"{paths.SESSIONS}/{GONE}{os.urandom(8).hex()}"
+    with intents.noted(disk, {"operation": REMOVE, "folder": gone}):
+        with writer.locked():
+            disk.rename(place.folder, gone)
+            disk.sync_folder(paths.SESSIONS)
+        remove_folder(disk, gone)
+        disk.sync_folder(paths.SESSIONS)
+    writer.forget()
+
+
+def finish(disk: Disk, fields: intents.Fields) -> None:
+    """Finish a removal that a crash interrupted."""
+    folder = fields.get("folder", "")
+    if fields.get("operation") == REMOVE and folder.startswith(f"{paths.SESSIONS}/{GONE}"):
+        remove_folder(disk, folder)
+        disk.sync_folder(paths.SESSIONS)
+
+
+def remove_folder(disk: Disk, folder: str) -> None:
+    """Remove a folder and what is in it."""
+    for name in disk.list(folder):
+        path = f"{folder}/{name}"
+        found = disk.stat(path)
+        if found is not None and found.is_folder:
+            remove_folder(disk, path)
+        else:
+            disk.unlink(path)
+    disk.rmdir(folder)

@@ -1,0 +1,174 @@
+"""Appending: one write under the lock, one sync after it, then the acknowledgement.
+
+The order is what makes an acknowledged line safe:
+
+1. The lock is taken and checked: if its path now leads elsewhere, somebody removed or restored the
+   log, and everything held open is dropped before starting over.
+2. The end of the active segment is looked at; a torn tail is sealed with a newline.
+3. One write. If the disk takes only a part of it, the part is cut off again and the error raised.
+4. The lock is given back; the file is synced outside it, where the kernel batches the syncs of all
+   writers.
+
+A write or sync that fails is never repeated: its fate is unknown, the handle is dropped, and the
+error says so.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mnemolog.errors import CorruptionError, MnemologError, StorageError, StorageIOError
+from mnemolog.fs import Disk, File, full
+from mnemolog.log import forks
+from mnemolog.log.lock import Lock
+from mnemolog.log.places import Chain, Place, open_guard
+from mnemolog.log.tail import Tail, check_format, find_tail
+
+
+class Handle:
+    """Everything held open for one log; its methods are for the holder of its lock."""
+
+    chain: Chain
+    active: File
+
+    def __init__(self, disk: Disk, place: Place) -> None:
+        self._disk = disk
+        self._place = place
+        self.guard: File | None = None
+        try:
+            self.lock = Lock(disk.open(place.lock, "update"), place.name)
+        except FileNotFoundError:
+            raise place.missing() from None
+
+    def is_here(self) -> bool:
+        """Whether the lock's path still leads to the lock that is held."""
+        found = self._disk.stat(self._place.lock)
+        return found is not None and found.ident == self.lock.ident
+
+    def follow(self) -> None:
+        """Catch up with a change of segments made elsewhere; cheap when there was none."""
+        found = self._disk.stat(self._place.guard)
+        if self.guard is None or found is None or found.ident != self.guard.ident:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.guard = None
+        guard = open_guard(self._disk, self._place)
+        self._sync_names()
+        self.chain = self._place.chain(guard)
+        self.active = self._open_active()
+        self._floor = Tail(0, self.chain.active.first_seq - 1)
+        self._tail = self._floor
+        self.guard = guard
+
+    def _sync_names(self) -> None:
+        """Make the names on the way here durable before anything is built on them.
+
+        Whoever created the log or swapped its guard may have been killed before doing so.
+        """
+        folder = self._place.guard
+        while folder:
+            folder = folder.rpartition("/")[0]
+            self._disk.sync_folder(folder)
+
+    def _open_active(self) -> File:
+        path = self.chain.path(self.chain.active)
+        try:
+            return self._disk.open(path, "append")
+        except FileNotFoundError as error:
+            raise CorruptionError(
+                f"The segment {path} is missing.",
+                advice="`mnemolog doctor` tells what else is; restore it from a backup.",
+            ) from error
+
+    def check_format(self) -> None:
+        """Refuse to write where a later mnemolog has written."""
+        check_format(self.chain.v)
+
+    def tail(self) -> Tail:
+        """The end of the active segment."""
+        self._tail = find_tail(self.active, self._tail, self._floor)
+        return self._tail
+
+    def write(self, data: bytes, last_seq: int) -> None:
+        """Append at the end, sealing a torn tail first; all of it or nothing."""
+        self.check_format()
+        tail = self.tail()
+        if tail.torn:
+            data = b"\n" + data
+        taken = self.active.append(data)
+        if taken < len(data):
+            self.active.truncate(tail.size)
+            raise full(f"write {len(data)} bytes to {self._place.name!r:.80}")
+        self._tail = Tail(tail.size + len(data), last_seq)
+
+
+class Writer:
+    """Appends to one log from any number of threads and processes."""
+
+    def __init__(self, disk: Disk, place: Place, lock_timeout: float) -> None:
+        self.place = place
+        self._disk = disk
+        self._timeout = lock_timeout
+        self.forget()
+        forks.watch(self)
+
+    def forget(self) -> None:
+        """Let go of everything held open; the next use opens it anew."""
+        self._opening = threading.Lock()
+        self._handle: Handle | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[Handle]:
+        """Hold the checked lock; an error of the disk inside the block drops the handle."""
+        handle = self._acquire()
+        try:
+            handle.follow()
+            yield handle
+        except StorageError:
+            self._drop(handle)
+            raise
+        finally:
+            handle.lock.release()
+
+    def append(self, compose: Callable[[Handle], tuple[bytes, int]]) -> File:
+        """Write what `compose` makes under the lock; returns the file, which is not synced yet.
+
+        `compose` gives the bytes and the last number used in them.
+        """
+        with self.locked() as handle:
+            handle.write(*compose(handle))
+            return handle.active
+
+    def sync(self, file: File, what: str) -> None:
+        """Make what was appended durable, or raise an error that says whose fate is unknown."""
+        try:
+            file.sync()
+        except MnemologError as error:
+            self._drop(self._handle)
+            raise StorageIOError(
+                f"Could not sync {what}: whether it survives a crash is unknown.",
+                advice="Write it again with the same id: that is safe.",
+            ) from error
+
+    def _acquire(self) -> Handle:
+        deadline = time.monotonic() + self._timeout
+        while True:
+            handle = self._open()
+            handle.lock.acquire(deadline)
+            if handle.is_here():
+                return handle
+            handle.lock.release()
+            self._drop(handle)
+
+    def _drop(self, handle: Handle | None) -> None:
+        with self._opening:
+            if self._handle is handle:
+                self._handle = None
+
+    def _open(self) -> Handle:
+        with self._opening:
+            if self._handle is None:
+                self._handle = Handle(self._disk, self.place)
+            return self._handle

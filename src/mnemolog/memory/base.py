@@ -1,0 +1,62 @@
+"""What every part of `Memory` shares: the store, the settings, the clock, and who is asking."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from mnemolog.errors import SessionNotFoundError
+from mnemolog.model.ids import check_id
+from mnemolog.model.session import Manifest
+from mnemolog.policy.access import OWNER, Viewer, may_see_session
+from mnemolog.policy.drafting import Circumstances
+from mnemolog.ports import Clock, Listed, LogKey, Reading, Store, SystemClock
+from mnemolog.settings import Settings, Storage
+
+
+class Base:
+    """The ground under the verbs; every access to a session passes `_manifest`."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        viewer: Viewer = OWNER,
+    ) -> None:
+        self._store = store
+        self._clock = clock or SystemClock()
+        self._viewer = viewer
+        self.settings = settings or Settings()
+
+    def _manifest(self, session_id: str) -> Manifest:
+        """A session's facts, if it exists for this viewer."""
+        manifest = self._store.load(check_id(session_id, "session id"))
+        if not may_see_session(self._viewer, manifest.agent_ids, manifest.user_id):
+            raise SessionNotFoundError(
+                f"There is no session {session_id!r:.200}.",
+                advice="`mnemolog sessions` lists what there is.",
+                session_id=session_id,
+            )
+        return manifest
+
+    def _visible(self) -> Iterator[Listed]:
+        for one in self._store.sessions():
+            if may_see_session(self._viewer, one.manifest.agent_ids, one.manifest.user_id):
+                yield one
+
+    def _read(self, session_id: str, **wanted: Any) -> Reading:
+        self._manifest(session_id)
+        return self._store.read(LogKey("session", session_id), self._viewer, **wanted)
+
+    def _storage(self, manifest: Manifest) -> Storage:
+        if not manifest.settings:
+            return self.settings.storage
+        return self.settings.with_overrides(manifest.settings).storage
+
+    def _where(self, session_id: str | None) -> Circumstances:
+        """Where, for whom and when something is written."""
+        now = self._clock.now()
+        if session_id is None:
+            return Circumstances(None, None, self._viewer, now, self.settings.storage)
+        manifest = self._manifest(session_id)
+        storage = self._storage(manifest)
+        return Circumstances(session_id, manifest.user_id, self._viewer, now, storage)

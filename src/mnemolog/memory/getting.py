@@ -1,0 +1,171 @@
+"""Reading: single entries, typed lists, preferences, statistics."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mnemolog.memory.base import Base
+from mnemolog.model.entry import Entry, Warned, type_name
+from mnemolog.model.ids import check_id
+from mnemolog.model.session import Manifest, Statistics, Summary
+from mnemolog.policy import filters as filtering
+from mnemolog.ports import SHARED, LogKey, Reading
+
+
+class Getting(Base):
+    """The verbs that read; none of them writes to a log."""
+
+    def get_memory(self, session_id: str, memory_id: str) -> Entry | None:
+        """One entry of the session, of its user or shared, if this handle may see it."""
+        check_id(memory_id, "memory id")
+        manifest = self._manifest(session_id)
+        for log in _logs(manifest):
+            for entry in self._store.read(log, self._viewer, ids=(memory_id,)).entries:
+                return entry
+        return None
+
+    def get_entries(
+        self,
+        session_id: str,
+        filters: Mapping[str, Any] | None = None,
+        /,
+        *,
+        types: Iterable[str] | str | None = None,
+        after: int = 0,
+        last: int | None = None,
+        **more: Any,
+    ) -> Warned:
+        """A session's entries in order: of these types, past the number `after`, the `last` few."""
+        wanted = filtering.prepare({**(filters or {}), **more})
+        kinds = [types] if isinstance(types, str) else types
+        chosen = None if kinds is None else {type_name(kind) for kind in kinds}
+        cut = None if wanted else last
+        reading = self._read(session_id, types=chosen, after=after, last=cut)
+        found = [entry for entry in reading.entries if filtering.matches(entry, wanted)]
+        if wanted and last is not None:
+            found = found[-last:] if last > 0 else []
+        return Warned(iter(found), _warnings(reading))
+
+    def get_decisions(
+        self, session_id: str, filters: Mapping[str, Any] | None = None, /, **more: Any
+    ) -> Warned:
+        """Decisions: by `impact`, `made_by`, `approved_by`, `tags`, `time_range`, …"""
+        return self.get_entries(session_id, filters, types="decision", **more)
+
+    def get_findings(
+        self, session_id: str, filters: Mapping[str, Any] | None = None, /, **more: Any
+    ) -> Warned:
+        """Findings: by `severity`, `status`, `category`, `discovered_by`, `tags`, …"""
+        return self.get_entries(session_id, filters, types="finding", **more)
+
+    def get_preferences(
+        self, session_id: str | None = None, *, user_id: str | None = None
+    ) -> Warned:
+        """The preferences in force, one for each key: the session's, else the user's, else shared.
+
+        Of several writers the last one counts.
+        """
+        logs = [SHARED]
+        if session_id is not None:
+            user_id = user_id or self._manifest(session_id).user_id
+        if user_id is not None:
+            logs.append(LogKey("user", check_id(user_id, "user id")))
+        if session_id is not None:
+            logs.append(LogKey("session", session_id))
+        readings = [self._store.read(log, self._viewer, types={"preference"}) for log in logs]
+        in_force: dict[str, Entry] = {}
+        for reading in readings:
+            for entry in sorted(reading.entries, key=lambda entry: entry.seq):
+                in_force[_key(entry)] = entry
+        warnings = tuple(text for reading in readings for text in _warnings(reading))
+        return Warned(iter(in_force.values()), warnings)
+
+    def get_statistics(self, session_id: str) -> Statistics:
+        """A session in numbers, counted from its log."""
+        manifest = self._manifest(session_id)
+        summary = self._read(session_id, last=0).summary
+        limit = self._storage(manifest).max_session_bytes
+        return _statistics(session_id, summary, limit, manifest.created_at)
+
+    get_session_stats = get_statistics
+
+    def get_global_statistics(self) -> Statistics:
+        """All sessions that this handle may see, in numbers."""
+        total = Counter[str]()
+        agents = Counter[str]()
+        numbers = Counter[str]()
+        times: list[str] = []
+        for one in self._visible():
+            summary = self._read(one.manifest.session_id, last=0).summary
+            total.update(summary.counts)
+            agents.update(summary.agents)
+            numbers.update(
+                sessions=1,
+                lines=summary.lines,
+                size=summary.size_bytes,
+                damaged=summary.damaged,
+                limit=self._storage(one.manifest).max_session_bytes,
+            )
+            times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
+        summary = Summary(
+            counts=dict(total),
+            agents=dict(agents),
+            lines=numbers["lines"],
+            size_bytes=numbers["size"],
+            last_seq=0,
+            last_written=max(times, default=None),
+            damaged=numbers["damaged"],
+        )
+        return _statistics(
+            None, summary, numbers["limit"], min(times, default=None), numbers["sessions"]
+        )
+
+
+def _logs(manifest: Manifest) -> list[LogKey]:
+    logs = [LogKey("session", manifest.session_id)]
+    if manifest.user_id is not None:
+        logs.append(LogKey("user", manifest.user_id))
+    return [*logs, SHARED]
+
+
+def _key(entry: Entry) -> str:
+    found = entry.content.get("key") if isinstance(entry.content, dict) else None
+    return found if isinstance(found, str) else entry.id
+
+
+def _warnings(reading: Reading) -> tuple[str, ...]:
+    return tuple(str(damage) for damage in reading.damage)
+
+
+def _statistics(
+    session_id: str | None,
+    summary: Summary,
+    limit: int,
+    created_at: str | None,
+    sessions: int = 1,
+) -> Statistics:
+    counts = summary.counts
+    changed = max(filter(None, (summary.last_written, created_at)), default=None)
+    return Statistics(
+        session_id=session_id,
+        total_entries=sum(counts.values()),
+        total_messages=counts.get("conversation", 0),
+        total_decisions=counts.get("decision", 0),
+        total_findings=counts.get("finding", 0),
+        total_preferences=counts.get("preference", 0),
+        conversations=counts.get("conversation", 0),
+        decisions=counts.get("decision", 0),
+        findings=counts.get("finding", 0),
+        preferences=counts.get("preference", 0),
+        by_type=counts,
+        by_agent=summary.agents,
+        size_bytes=summary.size_bytes,
+        total_size_bytes=summary.size_bytes,
+        max_size_bytes=limit,
+        corrupted_lines=summary.damaged,
+        revisions=summary.lines - sum(counts.values()),
+        created_at=created_at,
+        updated_at=changed,
+        last_accessed=changed,
+        sessions=sessions,
+    )

@@ -1,0 +1,147 @@
+"""Sessions: created, loaded, changed, closed, deleted, listed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from mnemolog.errors import NotAllowedError
+from mnemolog.memory.base import Base
+from mnemolog.model import plain
+from mnemolog.model.entry import FORMAT
+from mnemolog.model.ids import check_id, check_name, new_session_id
+from mnemolog.model.session import Manifest, Segment, Session
+from mnemolog.model.times import to_text
+from mnemolog.ports import Listed
+
+_CLOSED = "closed_seq"
+
+
+class Sessions(Base):
+    """The verbs about sessions."""
+
+    def create_session(
+        self,
+        user_id: str | None = None,
+        *,
+        agent_ids: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        preferences: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """Create a session; an agent's view adds the agent itself to `agent_ids`."""
+        now = self._clock.now()
+        agents = _agents(agent_ids)
+        if self._viewer.agent is not None and self._viewer.agent not in agents:
+            agents = (*agents, self._viewer.agent)
+        self.settings.with_overrides(settings or {})
+        manifest = Manifest(
+            v=FORMAT,
+            session_id=check_name(session_id, "session id") or new_session_id(now),
+            user_id=self._own_user(check_name(user_id, "user id")),
+            agent_ids=agents,
+            created_at=to_text(now),
+            metadata=plain.plain_object(metadata, "metadata", []),
+            preferences=plain.plain_object(preferences, "preferences", []),
+            settings=plain.plain_object(settings, "settings", []),
+            segments=(Segment("memory.jsonl"),),
+        )
+        self._store.create(manifest)
+        return _session(Listed(manifest, 0, None))
+
+    def _own_user(self, user_id: str | None) -> str | None:
+        if self._viewer.user is not None and user_id not in (None, self._viewer.user):
+            raise NotAllowedError(f"This view is for the user {self._viewer.user!r:.80} alone.")
+        return user_id or self._viewer.user
+
+    def load_session(self, session_id: str) -> Session:
+        """A session's facts as they are now."""
+        self._manifest(session_id)
+        return _session(next(self._store.sessions(session_id)))
+
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        agent_ids: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        preferences: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> Session:
+        """Change a session's facts; objects are merged key by key, `agent_ids` are replaced."""
+        self._manifest(session_id)
+        if agent_ids is not None and self._viewer.agent is not None:
+            raise NotAllowedError("Only the owner may change which agents a session is for.")
+        agents = None if agent_ids is None else _agents(agent_ids)
+        given = {"metadata": metadata, "preferences": preferences, "settings": settings}
+        checked = {name: plain.plain_object(value, name, []) for name, value in given.items()}
+
+        def edit(before: Manifest) -> Manifest:
+            merged: dict[str, Any] = {
+                name: {**getattr(before, name), **more} for name, more in checked.items()
+            }
+            self.settings.with_overrides(merged["settings"])
+            merged["agent_ids"] = before.agent_ids if agents is None else agents
+            return msgspec.structs.replace(before, **merged)
+
+        self._store.change(session_id, edit)
+        return self.load_session(session_id)
+
+    def close_session(self, session_id: str) -> Session:
+        """Say that a session is finished: it is idle until the next entry."""
+        last = self._read(session_id, last=0).summary.last_seq
+        self._store.change(session_id, lambda before: _closed(before, last))
+        return self.load_session(session_id)
+
+    def delete_session(self, session_id: str) -> None:
+        """Remove a session and everything in it; for the owner alone."""
+        self._manifest(session_id)
+        if self._viewer.agent is not None:
+            raise NotAllowedError("An agent's view cannot delete a session.")
+        self._store.delete(session_id)
+
+    def list_sessions(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        state: str | None = None,
+        limit: int | None = None,
+    ) -> list[Session]:
+        """The sessions this handle may see, last changed first."""
+        found = (_session(one) for one in self._visible())
+        chosen = [
+            one
+            for one in found
+            if user_id in (None, one.user_id)
+            and (agent_id is None or agent_id in one.agent_ids)
+            and state in (None, one.state)
+        ]
+        chosen.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        return chosen[:limit]
+
+
+def _agents(given: Iterable[str]) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else given
+    return tuple(dict.fromkeys(check_id(name, "agent id") for name in names))
+
+
+def _session(one: Listed) -> Session:
+    manifest = one.manifest
+    closed = manifest.markers.get(_CLOSED)
+    return Session(
+        id=manifest.session_id,
+        user_id=manifest.user_id,
+        agent_ids=manifest.agent_ids,
+        metadata=manifest.metadata,
+        preferences=manifest.preferences,
+        settings=manifest.settings,
+        state="idle" if closed is not None and one.last_seq <= closed else "active",
+        created_at=manifest.created_at,
+        updated_at=max(one.last_written or "", manifest.created_at),
+    )
+
+
+def _closed(before: Manifest, last_seq: int) -> Manifest:
+    return msgspec.structs.replace(before, markers={**before.markers, _CLOSED: last_seq})

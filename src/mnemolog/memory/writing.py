@@ -1,0 +1,169 @@
+"""Writing: entries, typed entries, preferences, revisions."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+from mnemolog.errors import ConcurrentModificationError, EntryNotFoundError, SchemaInvalidError
+from mnemolog.memory.base import Base
+from mnemolog.model import shapes
+from mnemolog.model.entry import Entry, Receipt
+from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
+from mnemolog.policy import drafting
+from mnemolog.policy.access import may_change
+from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.ports import SHARED, LogKey, Write
+from mnemolog.settings import Storage
+
+_TRIES = 8
+
+
+class Writing(Base):
+    """The verbs that store something; each returns receipts."""
+
+    def add_memory(
+        self, session_id: str, entry: Mapping[str, Any] | None = None, /, **fields: Any
+    ) -> Receipt:
+        """Add one entry, given as a dictionary, as keywords, or both."""
+        return self.add_many(session_id, [{**(entry or {}), **fields}])[0]
+
+    def add_many(self, session_id: str, entries: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Add several entries with one write and one sync; none is stored if one is refused."""
+        return self._write(session_id, list(entries))
+
+    def add_conversation(
+        self,
+        session_id: str,
+        message: Mapping[str, Any] | None = None,
+        /,
+        **fields: Unpack[Conversation],
+    ) -> Receipt:
+        """Add a message: `role`, `content`, `agent_id`, `context`, `metadata`, …"""
+        return self.add_memory(session_id, shapes.typed("conversation", message, fields))
+
+    def add_decision(
+        self,
+        session_id: str,
+        decision_record: Mapping[str, Any] | None = None,
+        /,
+        **fields: Unpack[Decision],
+    ) -> Receipt:
+        """Add a decision: `decision`, `rationale`, `made_by`, `approved_by`, `impact`, …"""
+        return self.add_memory(session_id, shapes.typed("decision", decision_record, fields))
+
+    def add_finding(
+        self,
+        session_id: str,
+        finding: Mapping[str, Any] | None = None,
+        /,
+        **fields: Unpack[Finding],
+    ) -> Receipt:
+        """Add a finding: `description`, `severity`, `evidence`, `recommendation`, `status`, …"""
+        return self.add_memory(session_id, shapes.typed("finding", finding, fields))
+
+    def update_preference(
+        self,
+        session_id: str | None,
+        preference: Mapping[str, Any] | None = None,
+        /,
+        **fields: Unpack[Preference],
+    ) -> Receipt:
+        """Set a preference by its `key`: for the session, or with `scope` for the user or for all.
+
+        Without a session, give `scope="user"` and `user_id`, or `scope="shared"`.
+        """
+        record = shapes.typed("preference", preference, fields)
+        return self._write(session_id, [record])[0]
+
+    def update_memory(
+        self,
+        session_id: str,
+        memory_id: str,
+        *,
+        expected_seq: int | None = None,
+        **changes: Any,
+    ) -> Receipt:
+        """Store a new revision with other `content`, `tags`, `importance`, `status`, `metadata`, …
+
+        With `expected_seq` the change is refused unless that revision is still the current one.
+        """
+        for attempt in range(_TRIES):
+            try:
+                return self._revise(session_id, memory_id, expected_seq, changes)
+            except ConcurrentModificationError:
+                if expected_seq is not None or attempt == _TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _revise(
+        self, session_id: str, memory_id: str, expected: int | None, changes: Mapping[str, Any]
+    ) -> Receipt:
+        where = self._where(session_id)
+        log, before = self._find(session_id, where.user_id, memory_id)
+        if before is None or not may_change(self._viewer, before):
+            raise EntryNotFoundError(f"There is no entry {memory_id!r:.140}.", id=memory_id)
+        drafted = drafting.revise(before, changes, where)
+        write = Write(drafted.entry, True, before.seq if expected is None else expected)
+        return self._append(log, [(write, drafted.notes)], where.storage)[0]
+
+    def _find(
+        self, session_id: str, user_id: str | None, memory_id: str
+    ) -> tuple[LogKey, Entry | None]:
+        """An entry of the session; else one of its user's; else a shared one."""
+        session = LogKey("session", session_id)
+        for log in (session, LogKey("user", user_id) if user_id else session, SHARED):
+            for entry in self._store.read(log, self._viewer, ids=(memory_id,)).entries:
+                return log, entry
+        return session, None
+
+    def _write(self, session_id: str | None, records: list[Mapping[str, Any]]) -> list[Receipt]:
+        where = self._where(session_id)
+        drafts = [drafting.draft(record, where) for record in records]
+        receipts: dict[int, Receipt] = {}
+        for log, numbers in _by_log(drafts, where).items():
+            batch = [(Write(drafts[n].entry, drafts[n].is_given), drafts[n].notes) for n in numbers]
+            done = self._append(log, batch, where.storage)
+            receipts |= dict(zip(numbers, done, strict=True))
+        return [receipts[number] for number in range(len(drafts))]
+
+    def _append(
+        self, log: LogKey, batch: list[tuple[Write, tuple[str, ...]]], storage: Storage
+    ) -> list[Receipt]:
+        done = self._store.append(log, [write for write, _ in batch], self._viewer, storage)
+        return [
+            Receipt(
+                id=write.entry.id,
+                status="revised" if write.entry.id in done.revised else "stored",
+                durable=done.durable,
+                seq=seq,
+                session_id=write.entry.session_id,
+                warnings=notes + done.warnings,
+            )
+            for (write, notes), seq in zip(batch, done.seqs, strict=True)
+        ]
+
+
+def _by_log(drafts: list[Drafted], where: Circumstances) -> dict[LogKey, list[int]]:
+    """Which entries go to which log: the scope decides."""
+    chosen: dict[LogKey, list[int]] = {}
+    for number, drafted in enumerate(drafts):
+        chosen.setdefault(_log_of(drafted.entry, where), []).append(number)
+    return chosen
+
+
+def _log_of(entry: Entry, where: Circumstances) -> LogKey:
+    if entry.scope == "shared":
+        return SHARED
+    if entry.scope == "user":
+        user = entry.user_id or where.user_id
+        if user is None:
+            raise SchemaInvalidError(
+                "An entry of scope user needs a user.",
+                advice="Give user_id, or create the session with one.",
+                field="user_id",
+            )
+        return LogKey("user", user)
+    if where.session_id is None:
+        raise SchemaInvalidError(
+            "Without a session, the scope must be user or shared.", field="scope"
+        )
+    return LogKey("session", where.session_id)

@@ -1,0 +1,46 @@
+"""Ids: which ones are accepted, and how new ones are made."""
+
+import os
+import re
+from datetime import datetime
+
+from mnemolog.errors import InvalidFormatError
+
+MAX_ID = 1024
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_id(value: object, what: str = "id") -> str:
+    """Return `value` if it can be an id: any text of 1 to 1,024 characters that UTF-8 can hold."""
+    if not isinstance(value, str) or not value:
+        raise InvalidFormatError(
+            f"The {what} must be a non-empty string, not {type(value).__name__}.",
+            advice="Leave it out to have one made." if what != "agent id" else "",
+            field=what,
+        )
+    if len(value) > MAX_ID:
+        raise InvalidFormatError(
+            f"The {what} has {len(value)} characters; the limit is {MAX_ID}.", field=what
+        )
+    if _UNSTORABLE.search(value):
+        raise InvalidFormatError(
+            f"The {what} contains a NUL or a lone surrogate, which no file can hold.",
+            advice="Remove that character.",
+            field=what,
+        )
+    return value
+
+
+def check_name(value: object, what: str) -> str | None:
+    """An optional id-like name (agent, user, run, category, role): None stays None."""
+    return None if value is None else check_id(value, what)
+
+
+def new_session_id(now: datetime) -> str:
+    """A fresh session id such as `sess-2026-11-15-9f3a1c77d2`."""
+    return f"sess-{now:%Y-%m-%d}-{os.urandom(5).hex()}"
+
+
+def new_entry_id(now: datetime) -> str:
+    """A fresh entry id that sorts by time: `mem_` + 48 bits of milliseconds + 64 random bits."""
+    return f"mem_{int(now.timestamp() * 1000):012x}{os.urandom(8).hex()}"

@@ -1,0 +1,117 @@
+"""What may be stored: plain JSON values that come back exactly as they went in."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mnemolog.errors import InvalidFormatError, SchemaInvalidError
+
+MAX_DEPTH = 64
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAG = re.compile(r"[\w-]{1,32}(\.[\w-]{1,32}){0,15}")
+MAX_TAGS = 256
+
+LONE_SURROGATE = "a lone surrogate was replaced by U+FFFD"
+
+
+def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
+    """Return `value` as plain JSON; append to `notes` what had to be changed, refuse the rest."""
+    if isinstance(value, str):
+        return plain_text(value, notes)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return _number(value, where)
+    if depth >= MAX_DEPTH:
+        raise SchemaInvalidError(f"{where} is nested deeper than {MAX_DEPTH} levels.", field=where)
+    if isinstance(value, list | tuple):
+        return [plain(item, f"{where}[{i}]", notes, depth + 1) for i, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        return {
+            _key(key, where, notes): plain(item, f"{where}.{key}", notes, depth + 1)
+            for key, item in value.items()
+        }
+    raise SchemaInvalidError(
+        f"{where} holds a {type(value).__name__}, which JSON has no form for.",
+        advice="Use strings, numbers, booleans, null, lists and objects.",
+        field=where,
+    )
+
+
+def plain_text(value: str, notes: list[str]) -> str:
+    """Text that UTF-8 can hold: lone surrogates become U+FFFD, and the notes say so."""
+    if value.isascii() or not _SURROGATE.search(value):
+        return value
+    notes.append(LONE_SURROGATE)
+    return _SURROGATE.sub("\ufffd", value)
+
+
+def plain_object(value: object, where: str, notes: list[str]) -> dict[str, Any]:
+    """An optional JSON object; None is the empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise SchemaInvalidError(
+            f"{where} must be an object, not {type(value).__name__}.", field=where
+        )
+    result: dict[str, Any] = plain(value, where, notes)
+    return result
+
+
+def _key(key: object, where: str, notes: list[str]) -> str:
+    if not isinstance(key, str):
+        raise SchemaInvalidError(f"{where} has a key {key!r:.40} that is not text.", field=where)
+    return plain_text(key, notes)
+
+
+def _number(value: int | float, where: str) -> int | float:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SchemaInvalidError(f"{where} is {value}, which JSON has no form for.", field=where)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise SchemaInvalidError(
+            f"{where} is an integer of more than 64 bits.",
+            advice="Store it as a string.",
+            field=where,
+        )
+    return value
+
+
+def unit(value: object, where: str) -> float | None:
+    """A number from 0 to 1, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise SchemaInvalidError(
+            f"{where} must be a number from 0 to 1, not {value!r:.40}.", field=where
+        )
+    return float(value)
+
+
+def strings(value: object, where: str) -> tuple[str, ...]:
+    """A list of texts without repetition, in order; a single text counts as a list of one."""
+    if value is None:
+        return ()
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple | set | frozenset):
+        raise SchemaInvalidError(f"{where} must be a list of strings.", field=where)
+    for item in items:
+        if not isinstance(item, str):
+            raise SchemaInvalidError(f"{where} holds {item!r:.40}, not a string.", field=where)
+    return tuple(dict.fromkeys(items))
+
+
+def tags(value: object) -> tuple[str, ...]:
+    """Tags: letters, digits, `_` and `-` in segments of up to 32, joined by dots."""
+    found = strings(value, "tags")
+    if len(found) > MAX_TAGS:
+        raise SchemaInvalidError(f"{len(found)} tags; the limit is {MAX_TAGS}.", field="tags")
+    for tag in found:
+        if not _TAG.fullmatch(tag):
+            raise InvalidFormatError(
+                f"The tag {tag!r:.80} is not valid.",
+                advice="Use letters, digits, '_' and '-', up to 32 in a row, joined by dots: "
+                "security.authentication.",
+                field="tags",
+            )
+    return found

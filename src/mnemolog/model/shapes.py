@@ -1,0 +1,257 @@
+"""From what a caller hands in to the fields of an entry.
+
+Both source documents' records are accepted: flat ones (`{"made_by": …, "decision": …}`) and
+enveloped ones (`{"type": "decision", "content": {"decision": …}}`), in snake_case or camelCase.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict
+
+from mnemolog.errors import SchemaInvalidError
+from mnemolog.model import plain
+from mnemolog.model.entry import ORIGINS, SCOPES, type_name
+from mnemolog.model.ids import check_id, check_name
+from mnemolog.model.times import normalise
+
+ENVELOPE = frozenset(
+    "id session_id timestamp type scope origin user_id agent_id run_id compartment role category"
+    " content context tags references importance metadata".split()
+)
+ALIASES = {"made_by": "agent_id", "discovered_by": "agent_id"}
+# Computed when asked for; a log never holds them.
+DERIVED = frozenset(
+    "v seq sum checksum schema_version version decay_factor access_count last_accessed"
+    " last_decay_update current_relevance at created".split()
+)
+# The fields of each type's own content, and which of them it cannot do without.
+SHAPES: dict[str, tuple[str, ...]] = {
+    "conversation": (),
+    "decision": (
+        "decision", "rationale", "alternatives_considered", "alternatives", "impact", "approved_by",
+    ),
+    "finding": ("description", "severity", "evidence", "recommendation", "status"),
+    "preference": ("key", "value", "context", "confidence", "learned_from"),
+}  # fmt: skip
+REQUIRED = {"decision": ("decision",), "finding": ("description",), "preference": ("key", "value")}
+LISTS = frozenset({"alternatives_considered", "alternatives", "approved_by", "learned_from"})
+
+_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+class Common(TypedDict, total=False):
+    """The fields that every typed writer takes."""
+
+    id: str
+    timestamp: object
+    agent_id: str
+    scope: str
+    origin: str
+    category: str
+    run_id: str
+    tags: list[str]
+    references: Any
+    importance: float
+    priority: int
+    metadata: Mapping[str, Any]
+
+
+class Conversation(Common, total=False):
+    """A message."""
+
+    role: str
+    content: Any
+    context: Mapping[str, Any]
+
+
+class Decision(Common, total=False):
+    """What was decided, by whom, and why."""
+
+    made_by: str
+    approved_by: list[str]
+    decision: str
+    rationale: str
+    alternatives_considered: list[Mapping[str, str]]
+    alternatives: list[Any]
+    impact: str
+    context: Mapping[str, Any]
+
+
+class Finding(Common, total=False):
+    """What was found, how bad it is, and what to do about it."""
+
+    discovered_by: str
+    severity: str
+    description: str
+    evidence: Any
+    recommendation: str
+    status: str
+    context: Mapping[str, Any]
+
+
+class Preference(Common, total=False):
+    """What a user likes, and how sure we are of it."""
+
+    key: str
+    value: Any
+    context: Any
+    confidence: float
+    learned_from: list[str]
+    user_id: str
+
+
+def snake(name: str) -> str:
+    """`agentId` as `agent_id`."""
+    return _HUMP.sub(r"_\1", name).lower() if not name.islower() else name
+
+
+def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """The checked envelope fields of a record; `notes` collects what was changed or left out."""
+    if not isinstance(record, Mapping):
+        raise SchemaInvalidError(f"An entry is an object, not {type(record).__name__}.")
+    given = {snake(str(name)): value for name, value in record.items()}
+    kind = type_name(given.get("type", "conversation"))
+    own = SHAPES.get(kind, ())
+    fields: dict[str, Any] = {"type": kind}
+    flat: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in own and not (name == "context" and "content" in given):
+            flat[name] = value
+        elif name in DERIVED:
+            notes.append(f"{name} is derived and was not stored")
+        elif name == "priority":
+            fields["importance"] = _importance_of(value)
+        elif value is not None:
+            fields[_known(ALIASES.get(name, name), own)] = value
+    _settle_content(kind, fields, flat, notes)
+    return _checked(fields, notes)
+
+
+def _known(name: str, own: tuple[str, ...]) -> str:
+    if name in ENVELOPE:
+        return name
+    known = sorted({*ENVELOPE, *own, *ALIASES, "priority"})
+    near = difflib.get_close_matches(name, known, 1)
+    raise SchemaInvalidError(
+        f"An entry has no field {name!r:.60}.",
+        advice=f"Did you mean {near[0]!r}?" if near else "Put your own values into `metadata`.",
+        field=name,
+    )
+
+
+def _importance_of(priority: object) -> float:
+    if isinstance(priority, bool) or not isinstance(priority, int) or not 1 <= priority <= 10:
+        raise SchemaInvalidError(
+            f"priority must be a whole number from 1 to 10, not {priority!r:.40}.", field="priority"
+        )
+    return priority / 10
+
+
+def _settle_content(
+    kind: str, fields: dict[str, Any], flat: dict[str, Any], notes: list[str]
+) -> None:
+    content = fields.get("content")
+    flat = {name: value for name, value in flat.items() if value is not None}
+    if isinstance(content, Mapping):
+        content = {**content, **flat}
+    elif flat:
+        if content is not None:
+            raise SchemaInvalidError(f"Give `content` or {', '.join(flat)}, not both.")
+        content = flat
+    references = fields.get("references")
+    if isinstance(references, Mapping) and isinstance(content, dict):
+        content["references"] = references  # kept as it came; the envelope holds the plain list
+    if kind == "conversation" and isinstance(content, Mapping):
+        content = _unwrap_message(content, fields)
+    fields["content"] = _checked_content(content, notes)
+
+
+def _unwrap_message(content: Mapping[str, Any], fields: dict[str, Any]) -> Any:
+    """`{"role": …, "message": …, "metadata": …}` is a message in an envelope of its own."""
+    text = content.get("message")
+    if not isinstance(text, str) or set(content) - {"role", "message", "metadata"}:
+        return content
+    if content.get("role") is not None:
+        fields.setdefault("role", content["role"])
+    if isinstance(content.get("metadata"), Mapping):
+        fields["metadata"] = {**content["metadata"], **(fields.get("metadata") or {})}
+    return text
+
+
+def _checked_content(content: object, notes: list[str]) -> str | dict[str, Any]:
+    if isinstance(content, str) and content.strip():
+        return plain.plain_text(content, notes)
+    if isinstance(content, Mapping) and content:
+        checked = plain.plain_object(content, "content", notes)
+        _check_own_fields(checked)
+        return checked
+    if content is None or isinstance(content, str | Mapping):
+        raise SchemaInvalidError("The content is empty.", advice="Say something.", field="content")
+    raise SchemaInvalidError(
+        f"The content must be text or an object, not {type(content).__name__}.", field="content"
+    )
+
+
+def _check_own_fields(content: dict[str, Any]) -> None:
+    for name in LISTS & content.keys():
+        if not isinstance(content[name], list):
+            raise SchemaInvalidError(f"{name} must be a list.", field=name)
+    plain.unit(content.get("confidence"), "confidence")
+
+
+def _checked(fields: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    checked: dict[str, Any] = {"type": fields["type"], "content": fields["content"]}
+    for name in ("id", "session_id", "user_id", "agent_id", "run_id"):
+        checked[name] = check_name(fields.get(name), name.replace("_", " "))
+    for name in ("role", "category", "compartment"):
+        checked[name] = check_name(fields.get(name), name)
+    checked["metadata"] = plain.plain_object(fields.get("metadata"), "metadata", notes)
+    checked["context"] = plain.plain_object(fields.get("context"), "context", notes)
+    checked["tags"] = plain.tags(fields.get("tags"))
+    checked["importance"] = plain.unit(fields.get("importance"), "importance")
+    checked["references"] = _references(fields)
+    checked["scope"] = one_of(fields.get("scope", "session"), SCOPES, "scope")
+    checked["origin"] = one_of(fields.get("origin", _origin(fields)), ORIGINS, "origin")
+    stamp = fields.get("timestamp")
+    checked["timestamp"] = None if stamp is None else normalise(stamp)
+    return checked
+
+
+def _origin(fields: Mapping[str, Any]) -> str:
+    return {"user": "user", "tool": "tool"}.get(str(fields.get("role")), "agent")
+
+
+def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """One plain list, whichever of the source documents' three forms was given."""
+    found = list(_reference_ids(fields.get("references")))
+    metadata = fields.get("metadata")
+    if isinstance(metadata, Mapping):
+        found += _reference_ids(metadata.get("references"))
+    return tuple(dict.fromkeys(check_id(one, "reference") for one in found))
+
+
+def _reference_ids(value: object) -> Iterator[str]:
+    groups = value.values() if isinstance(value, Mapping) else [value]
+    for group in groups:
+        yield from plain.strings(group, "references")
+
+
+def one_of(value: object, known: tuple[str, ...], what: str) -> str:
+    """A word from a fixed list."""
+    if isinstance(value, str) and value in known:
+        return value
+    raise SchemaInvalidError(
+        f"{what} is {value!r:.40}.", advice=f"Use one of {', '.join(known)}.", field=what
+    )
+
+
+def typed(kind: str, record: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A typed writer's arguments as one record, refused if what the type needs is missing."""
+    merged = {**(record or {}), **fields, "type": kind}
+    content = merged.get("content")
+    there = content if isinstance(content, Mapping) else merged
+    for name in REQUIRED.get(kind, ()):
+        if there.get(name) is None and not isinstance(content, str):
+            raise SchemaInvalidError(f"A {kind} needs `{name}`.", field=name)
+    return merged

@@ -1,0 +1,47 @@
+"""Timestamps: ISO 8601 in UTC with milliseconds, always ending in `Z`."""
+
+from datetime import UTC, datetime, timedelta
+
+from mnemolog.errors import InvalidFormatError
+
+# Clocks may disagree by this much before a timestamp counts as lying in the future.
+SKEW = timedelta(minutes=5)
+
+
+def to_text(moment: datetime) -> str:
+    """Write a moment the way every mnemolog file does."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def to_moment(text: str) -> datetime:
+    """Read back what `to_text` wrote."""
+    return datetime.fromisoformat(text)
+
+
+def normalise(value: object, what: str = "timestamp") -> str:
+    """Accept ISO 8601 text, a datetime or epoch milliseconds; a naive time is read as UTC."""
+    try:
+        moment = _moment_of(value)
+        return to_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except (TypeError, ValueError, OverflowError, OSError) as error:
+        raise InvalidFormatError(
+            f"The {what} {value!r:.80} is not a valid time.",
+            advice="Give ISO 8601 such as 2026-11-15T09:00:00.000Z, a datetime, "
+            "or epoch milliseconds.",
+            field=what,
+        ) from error
+
+
+def _moment_of(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, str):
+        return datetime.fromisoformat(value.strip())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return datetime.fromtimestamp(value / 1000, UTC)
+    raise TypeError(type(value).__name__)
+
+
+def hours_between(earlier: str, later: datetime) -> float:
+    """Hours from a stored timestamp to a moment; never negative, so the future counts as now."""
+    return max(0.0, (later - to_moment(earlier)).total_seconds() / 3600)

@@ -1,0 +1,43 @@
+"""The one function that turns an id into a file name, and the names of the root's folders."""
+
+import re
+from hashlib import sha256
+
+SESSIONS = "sessions"
+USERS = "users"
+SHARED = "shared"
+ARCHIVE = "archive"
+QUARANTINE = "quarantine"
+INTENTS = "intents"
+INDEX = "index"
+DIRTY = "index/dirty"
+
+# Leaves room for the longest ending that we add to a name, below the usual limit of 255 bytes.
+MAX_NAME = 200
+
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")
+
+
+def file_name(identifier: str) -> str:
+    """A file name for any id: unique, safe on every disk, the id itself where that is possible.
+
+    Everything but lower-case letters, digits, `_` and `-` is percent-encoded, upper case too, so
+    that ids differing only in case stay apart on disks that ignore it. What gets too long becomes
+    `%x` and a hash; no encoded id begins like that, because `x` is no hexadecimal digit.
+    """
+    raw = identifier.encode()
+    name = "".join(chr(byte) if byte in _SAFE else f"%{byte:02x}" for byte in raw)
+    if _DEVICE.fullmatch(name):
+        name = f"%{raw[0]:02x}{name[1:]}"
+    return name if len(name) <= MAX_NAME else f"%x{sha256(raw).hexdigest()}"
+
+
+def session_folder(session_id: str) -> str:
+    """Where a session lives, below the root."""
+    return f"{SESSIONS}/{file_name(session_id)}"
+
+
+def user_folder(user_id: str) -> str:
+    """Where a user's own log and notes live, below the root."""
+    return f"{USERS}/{file_name(user_id)}"

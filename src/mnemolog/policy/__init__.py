@@ -1,0 +1,1 @@
+"""Pure functions: no files, no clock of their own."""

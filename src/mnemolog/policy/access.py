@@ -1,0 +1,45 @@
+"""Who may see what. The one place where this is decided."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class Viewer(NamedTuple):
+    """Who is asking. Without an agent and a user it is the owner, who sees everything."""
+
+    agent: str | None = None
+    user: str | None = None
+
+
+OWNER = Viewer()
+
+
+class Scoped(Protocol):
+    """Anything that says who wrote it and for whom."""
+
+    @property
+    def scope(self) -> str:
+        """run, session, agent, user or shared."""
+
+    @property
+    def agent_id(self) -> str | None:
+        """Who wrote it."""
+
+
+def may_see_session(viewer: Viewer, agent_ids: Sequence[str], user_id: str | None) -> bool:
+    """An agent sees the sessions that name it; a user's view only those of that user."""
+    if viewer.agent is not None and viewer.agent not in agent_ids:
+        return False
+    return viewer.user is None or viewer.user == user_id
+
+
+def may_see(viewer: Viewer, item: Scoped) -> bool:
+    """What is scoped to an agent or a run is for that agent alone; the rest is for the session."""
+    if viewer.agent is None or item.scope not in ("agent", "run"):
+        return True
+    return item.agent_id == viewer.agent
+
+
+def may_change(viewer: Viewer, item: Scoped) -> bool:
+    """Only the writer or the owner may revise or delete an entry."""
+    return viewer.agent is None or item.agent_id == viewer.agent

@@ -1,0 +1,136 @@
+"""From a caller's record to a checked entry, ready to be stored."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mnemolog.errors import NotAllowedError, SchemaInvalidError
+from mnemolog.model import shapes
+from mnemolog.model.entry import FORMAT, Entry
+from mnemolog.model.ids import new_entry_id
+from mnemolog.model.times import to_text
+from mnemolog.policy import quota
+from mnemolog.policy.access import Viewer
+from mnemolog.settings import Storage
+
+
+class Drafted(NamedTuple):
+    """A checked entry; whether its id was given; what the receipt has to say."""
+
+    entry: Entry
+    is_given: bool
+    notes: tuple[str, ...]
+
+
+class Circumstances(NamedTuple):
+    """Where, for whom and when an entry is written."""
+
+    session_id: str | None
+    user_id: str | None
+    viewer: Viewer
+    now: datetime
+    storage: Storage
+
+
+def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
+    """Check a record and complete it; raises what a caller can act on."""
+    notes: list[str] = []
+    fields = shapes.fields_of(record, notes)
+    if fields["type"] == "finding" and isinstance(fields["content"], dict):
+        fields["content"].setdefault("status", "open")
+    _settle_identity(fields, where)
+    _settle_scope(fields)
+    is_given = _settle_id(fields, where.now)
+    written = to_text(where.now)
+    stamp = fields.pop("timestamp") or written
+    entry = Entry(v=FORMAT, timestamp=stamp, at=written if stamp != written else None, **fields)
+    _check_sizes(entry, where.storage)
+    if entry.is_future:
+        notes.append(f"the timestamp {stamp} lies in the future; its age counts as zero")
+    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)))
+
+
+def _settle_identity(fields: dict[str, Any], where: Circumstances) -> None:
+    given = fields.pop("session_id")
+    if given is not None and given != where.session_id:
+        raise SchemaInvalidError(
+            f"The entry says session {given!r:.80}, but it is added to {where.session_id!r:.80}.",
+            advice="Leave session_id out of the entry.",
+            field="session_id",
+        )
+    agent = where.viewer.agent
+    if agent is not None and fields["agent_id"] not in (None, agent):
+        raise NotAllowedError(
+            f"This handle writes as {agent!r:.80}, not as {fields['agent_id']!r:.80}.",
+            field="agent_id",
+        )
+    fields["session_id"] = where.session_id
+    fields["agent_id"] = fields["agent_id"] or agent
+
+
+def _settle_scope(fields: dict[str, Any]) -> None:
+    scope = fields["scope"]
+    if scope == "run":
+        raise SchemaInvalidError(
+            "Notes of a run cannot be stored in a session's log.", field="scope"
+        )
+    if scope == "agent" and fields["agent_id"] is None:
+        raise SchemaInvalidError("An entry of scope agent needs `agent_id`.", field="agent_id")
+    if fields["compartment"] not in (None, "plan"):
+        raise SchemaInvalidError("Only plan notes name their compartment.", field="compartment")
+
+
+def _settle_id(fields: dict[str, Any], now: datetime) -> bool:
+    """Give the entry an id if it has none; a preference's follows from its writer and its key."""
+    if fields["id"] is not None:
+        return True
+    content = fields["content"]
+    if fields["type"] == "preference" and isinstance(content, dict) and "key" in content:
+        fields["id"] = preference_id(fields["agent_id"], content["key"])
+        return True
+    fields["id"] = new_entry_id(now)
+    return False
+
+
+def preference_id(agent_id: str | None, key: object) -> str:
+    """The same writer's preference under the same key is the same entry, revised."""
+    identity = f"{agent_id or ''}\0{key}"
+    return f"pref_{sha256(identity.encode()).hexdigest()[:20]}"
+
+
+def _check_sizes(entry: Entry, storage: Storage) -> None:
+    content = entry.content
+    size = len(content.encode()) if isinstance(content, str) else len(msgspec.json.encode(content))
+    quota.check_content(size, storage)
+    beside = (entry.metadata, entry.context, entry.tags, entry.references)
+    if any(beside):
+        quota.check_envelope(len(msgspec.json.encode(beside)))
+
+
+FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
+_KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
+         "importance", "metadata")  # fmt: skip
+
+
+def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> Drafted:
+    """A newer revision of an entry: what is not changed stays, and so does its timestamp."""
+    given = {shapes.snake(name): value for name, value in changes.items() if value is not None}
+    for name in (*FIXED, "timestamp"):
+        if name in given:
+            raise SchemaInvalidError(
+                f"{name} cannot be changed.", advice="Add a new entry instead.", field=name
+            )
+    if not given:
+        raise SchemaInvalidError("Nothing to change was given.")
+    notes: list[str] = []
+    record = {name: getattr(before, name) for name in _KEPT}
+    fields = shapes.fields_of({**record, **given}, notes)
+    written = to_text(where.now)
+    fields["timestamp"] = before.timestamp
+    at = written if written != before.timestamp else None
+    entry = Entry(v=FORMAT, at=at, **fields)
+    _check_sizes(entry, where.storage)
+    return Drafted(entry, True, tuple(dict.fromkeys(notes)))

@@ -1,0 +1,46 @@
+"""Limits: how large an entry and a session may grow."""
+
+from mnemolog.errors import SizeLimitError
+from mnemolog.settings import Storage
+
+ENVELOPE_LIMIT = 1024 * 1024
+NEARLY_FULL = 0.9
+
+
+def check_content(size: int, storage: Storage) -> None:
+    """Refuse content of more bytes than an entry may have."""
+    limit = storage.max_content_bytes
+    if size > limit:
+        raise SizeLimitError(
+            f"The content has {size:,} bytes; an entry holds at most {limit:,}.",
+            advice="Split it over several entries, or store a reference to it.",
+            size_bytes=size,
+            limit_bytes=limit,
+        )
+
+
+def check_envelope(size: int) -> None:
+    """Refuse an entry whose fields beside the content are too large together."""
+    if size > ENVELOPE_LIMIT:
+        raise SizeLimitError(
+            f"Metadata, context, tags and references take {size:,} bytes; "
+            f"the limit is {ENVELOPE_LIMIT:,}.",
+            size_bytes=size,
+            limit_bytes=ENVELOPE_LIMIT,
+        )
+
+
+def check_session(name: str, used: int, incoming: int, limit: int) -> bool:
+    """Refuse what would grow a session past its limit; True if it gets close to it."""
+    if used + incoming > limit:
+        raise SizeLimitError(
+            f"The session {name!r:.200} holds {used:,} bytes; {incoming:,} more would pass its "
+            f"limit of {limit:,}.",
+            advice="Begin a new session, delete what is not needed, or raise "
+            "storage.max_session_size_mb.",
+            size_bytes=used,
+            incoming_bytes=incoming,
+            limit_bytes=limit,
+            session_id=name,
+        )
+    return used + incoming > NEARLY_FULL * limit

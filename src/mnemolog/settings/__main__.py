@@ -1,0 +1,5 @@
+"""Prints the page docs/settings.md."""
+
+from mnemolog.settings.page import page
+
+print(page(), end="")

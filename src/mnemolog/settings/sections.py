@@ -1,0 +1,318 @@
+"""The settings themselves: every section, key, default, range and one-line description."""
+
+import re
+from typing import Annotated, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+MIB = 1024 * 1024
+
+# The types of entry that have a key of their own in the per-type tables.
+TYPES = ("conversation", "decision", "finding", "preference")
+
+T = TypeVar("T")
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+PositiveShare = Annotated[float, Meta(gt=0, le=1)]
+Hours = Annotated[float, Meta(gt=0, le=1_000_000)]
+Days = Annotated[int, Meta(ge=1, le=100_000)]
+Rate = Annotated[float, Meta(ge=0, le=1000)]
+Megabytes = Annotated[float, Meta(gt=0, le=1_000_000)]
+
+
+# Type checkers do not see that `frozen` is inherited, and `kw_only` is not: each class says both.
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A group of settings; it cannot be changed once made."""
+
+
+class PerType(Section, Generic[T], frozen=True, kw_only=True):
+    """One value for each type of entry; the types without a key of their own share `default`."""
+
+    def for_type(self, entry_type: str) -> T:
+        """The value of one type of entry."""
+        value: T = getattr(self, entry_type if entry_type in TYPES else "default")
+        return value
+
+
+class Storage(Section, frozen=True, kw_only=True):
+    """How logs are written and how large they may grow."""
+
+    max_session_size_mb: Annotated[
+        Megabytes, Meta(description="Largest size of one session's log and runs, in MiB.")
+    ] = 10.0
+    max_root_size_mb: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="Largest size of all sessions together, in MiB; 0 means no limit"
+            " (takes effect with compaction).",
+        ),
+    ] = 0.0
+    segment_size_mb: Annotated[
+        Megabytes, Meta(description="Size at which a log's segment is sealed, in MiB.")
+    ] = 8.0
+    max_content_bytes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=MIB,
+            description="Largest content of one entry, in bytes; may be lowered, not raised.",
+        ),
+    ] = MIB
+    durability: Annotated[
+        Literal["always", "batch", "os"],
+        Meta(
+            description="When a write reaches the disk: before it is acknowledged (always),"
+            " soon after (batch), or when the system likes (os)."
+        ),
+    ] = "always"
+    batch_write_size: Annotated[
+        int,
+        Meta(ge=1, le=100_000, description="With durability batch: sync after so many entries."),
+    ] = 100
+    batch_write_interval_ms: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=3_600_000,
+            description="With durability batch: sync after so many milliseconds.",
+        ),
+    ] = 1000
+
+    @property
+    def max_session_bytes(self) -> int:
+        """The session limit in bytes."""
+        return max(1, int(self.max_session_size_mb * MIB))
+
+    @property
+    def segment_bytes(self) -> int:
+        """The segment size in bytes."""
+        return max(1, int(self.segment_size_mb * MIB))
+
+
+class Concurrency(Section, frozen=True, kw_only=True):
+    """How long writers wait for each other."""
+
+    lock_timeout_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=3_600_000,
+            description="How long a writer waits for a session's lock before E_LOCK_TIMEOUT.",
+        ),
+    ] = 5000
+
+
+class HalfLives(PerType[float | None], frozen=True, kw_only=True):
+    """Hours after which an entry of a type counts half; None means that it never decays."""
+
+    conversation: Annotated[
+        Hours | None, Meta(description="Half-life of conversation entries.")
+    ] = 168.0
+    decision: Annotated[Hours | None, Meta(description="Half-life of decisions.")] = 720.0
+    finding: Annotated[Hours | None, Meta(description="Half-life of findings.")] = 336.0
+    preference: Annotated[Hours | None, Meta(description="Half-life of preferences.")] = None
+    default: Annotated[Hours | None, Meta(description="Half-life of every other type.")] = 168.0
+
+
+class Rates(PerType[float], frozen=True, kw_only=True):
+    """The literal exponential rates per hour, used by the model `rate` alone."""
+
+    conversation: Annotated[
+        Rate, Meta(description="Rate per hour of conversation entries; model rate only.")
+    ] = 0.1
+    decision: Annotated[Rate, Meta(description="Rate per hour of decisions; model rate only.")] = (
+        0.02
+    )
+    finding: Annotated[Rate, Meta(description="Rate per hour of findings; model rate only.")] = 0.05
+    preference: Annotated[
+        Rate, Meta(description="Rate per hour of preferences; model rate only.")
+    ] = 0.01
+    default: Annotated[
+        Rate, Meta(description="Rate per hour of every other type; model rate only.")
+    ] = 0.1
+
+
+class Decay(Section, frozen=True, kw_only=True):
+    """How entries lose weight with age; computed when asked for, never written to a log."""
+
+    enabled: Annotated[bool, Meta(description="Whether age lowers relevance at all.")] = True
+    model: Annotated[
+        Literal["half_life", "rate"],
+        Meta(description="Which table is used: half_life_hours or rates."),
+    ] = "half_life"
+    half_life_hours: HalfLives = HalfLives()
+    rates: Rates = Rates()
+    minimum: Annotated[Share, Meta(description="Decay never falls below this.")] = 0.1
+    update_interval_hours: Annotated[
+        Hours,
+        Meta(description="How long a cached decay may be reused (takes effect with search)."),
+    ] = 24.0
+
+
+class Compaction(Section, frozen=True, kw_only=True):
+    """When a log is rewritten without what nobody needs."""
+
+    auto: Annotated[
+        bool,
+        Meta(description="Compact by itself at the size trigger (takes effect with compaction)."),
+    ] = True
+    size_trigger: Annotated[
+        PositiveShare,
+        Meta(
+            description="Share of the session limit at which compaction starts"
+            " (takes effect with compaction)."
+        ),
+    ] = 0.9
+    relevance_floor: Annotated[
+        Share,
+        Meta(description="Entries below this relevance go first (takes effect with compaction)."),
+    ] = 0.05
+    keep_fraction: Annotated[
+        PositiveShare,
+        Meta(
+            description="Share of entries kept when a log is still too large after that"
+            " (takes effect with compaction)."
+        ),
+    ] = 0.8
+
+
+class RedactionPattern(Section, frozen=True, kw_only=True):
+    """One rule of the user's own: what `regex` matches is hidden as a secret of `type`."""
+
+    type: Annotated[str, Meta(min_length=1, max_length=64)]
+    regex: Annotated[str, Meta(min_length=1, max_length=1000)]
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.regex)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"the regex of {self.type!r} does not compile: {error}") from error
+
+
+class Retention(PerType[int | None], frozen=True, kw_only=True):
+    """Days after which entries of a type are purged; None means never."""
+
+    conversation: Annotated[
+        Days | None,
+        Meta(description="Days that conversation entries are kept (takes effect with privacy)."),
+    ] = 90
+    decision: Annotated[
+        Days | None, Meta(description="Days that decisions are kept (takes effect with privacy).")
+    ] = 365
+    finding: Annotated[
+        Days | None, Meta(description="Days that findings are kept (takes effect with privacy).")
+    ] = 180
+    preference: Annotated[
+        Days | None, Meta(description="Days that preferences are kept (takes effect with privacy).")
+    ] = 730
+    default: Annotated[
+        Days | None,
+        Meta(description="Days that every other type is kept (takes effect with privacy)."),
+    ] = None
+
+
+class Privacy(Section, frozen=True, kw_only=True):
+    """What is hidden, how long things are kept, and what a deletion leaves behind."""
+
+    redaction: Annotated[
+        bool,
+        Meta(description="Hide secrets before they are written (takes effect with privacy)."),
+    ] = True
+    redaction_patterns: Annotated[
+        tuple[RedactionPattern, ...],
+        Meta(description="Rules of your own beside the built-in ones (takes effect with privacy)."),
+    ] = ()
+    retention_days: Retention = Retention()
+    auto_purge: Annotated[
+        bool,
+        Meta(description="Purge what is past its retention (takes effect with privacy)."),
+    ] = True
+    purge_schedule: Annotated[
+        str,
+        Meta(
+            pattern=r"^[0-9*,/-]+( [0-9*,/-]+){4}$",
+            title="five cron fields",
+            description="When the purge runs (takes effect with privacy).",
+        ),
+    ] = "0 2 * * 0"
+    audit_deletions: Annotated[
+        bool,
+        Meta(
+            description="Record that a deletion happened, never what it said"
+            " (takes effect with privacy)."
+        ),
+    ] = True
+    undelete_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000,
+            description="Days in which a deletion can be undone (takes effect with privacy).",
+        ),
+    ] = 30
+    keep_approved_decisions: Annotated[
+        bool,
+        Meta(
+            description="Never purge decisions that the user approved (takes effect with privacy)."
+        ),
+    ] = True
+
+
+class Archive(Section, frozen=True, kw_only=True):
+    """When idle sessions move out of the way."""
+
+    auto: Annotated[
+        bool,
+        Meta(description="Archive idle sessions by itself (takes effect with archive)."),
+    ] = True
+    after_idle_days: Annotated[
+        Days, Meta(description="Days without a write before that (takes effect with archive).")
+    ] = 30
+    auto_restore: Annotated[
+        bool,
+        Meta(
+            description="A write to an archived session restores it; otherwise E_SESSION_ARCHIVED"
+            " (takes effect with archive)."
+        ),
+    ] = True
+
+
+class Cache(Section, frozen=True, kw_only=True):
+    """How much is kept in memory; every cap applies."""
+
+    entries: Annotated[
+        int,
+        Meta(ge=0, le=10_000_000, description="Entries kept (takes effect with the cache)."),
+    ] = 100
+    size_mb: Annotated[
+        float,
+        Meta(ge=0, le=1_000_000, description="MiB kept (takes effect with the cache)."),
+    ] = 5.0
+    ttl_seconds: Annotated[
+        float,
+        Meta(ge=0, le=31_536_000, description="Seconds kept (takes effect with the cache)."),
+    ] = 300.0
+
+
+class Compartments(Section, frozen=True, kw_only=True):
+    """The notes that an agent keeps by lifetime."""
+
+    max_characters: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000_000,
+            description="Largest compartment, in Unicode code points"
+            " (takes effect with compartments).",
+        ),
+    ] = 10_000
+    plan_scope: Annotated[
+        Literal["session", "run"],
+        Meta(
+            description="Whether plan notes live as long as the session or the run"
+            " (takes effect with compartments)."
+        ),
+    ] = "session"

@@ -1,0 +1,231 @@
+"""The default back end: plain files below one folder."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock as Mutex
+
+from mnemolog import fs, paths
+from mnemolog.errors import SessionError, StorageError
+from mnemolog.fs import Disk, File
+from mnemolog.fs.real import RealDisk
+from mnemolog.log import forks, intents, manifests, sessions
+from mnemolog.log.fold import Head, count
+from mnemolog.log.reader import View
+from mnemolog.log.tail import last_line
+from mnemolog.model.entry import Entry
+from mnemolog.model.session import Manifest, Summary
+from mnemolog.policy.access import Viewer, may_see
+from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
+from mnemolog.settings import Settings, Storage, load
+from mnemolog.stores.files.batch import Batch
+from mnemolog.stores.files.held import Held
+
+# So many logs are held open at once; each costs a few descriptors.
+MAX_OPEN = 128
+
+_FOLDERS = (paths.SESSIONS, paths.INTENTS, paths.DIRTY)
+_IGNORE = b"# Memory is private: never commit it.\n*\n"
+
+
+class FilesStore:
+    """Logs below one root, shared safely by any number of threads and processes."""
+
+    def __init__(self, disk: Disk, settings: Settings) -> None:
+        self._disk = disk
+        self._settings = settings
+        self._unsynced: dict[LogKey, tuple[int, float, File]] = {}
+        self.forget()
+        forks.watch(self)
+        self._prepare()
+
+    def forget(self) -> None:
+        """Let go of everything held open; the next use opens it anew."""
+        self._mutex = Mutex()
+        self._logs: OrderedDict[LogKey, Held] = OrderedDict()
+        self._unsynced = {}
+
+    def _prepare(self) -> None:
+        if any(self._disk.stat(folder) is None for folder in _FOLDERS):
+            self._make_folders()
+        intents.reserve(self._disk)
+        intents.finish(self._disk, lambda fields: sessions.finish(self._disk, fields))
+
+    def _make_folders(self) -> None:
+        for folder in _FOLDERS:
+            self._disk.mkdir(folder)
+        if self._disk.stat(".gitignore") is None:
+            with suppress(FileExistsError):
+                fs.write_new(self._disk, ".gitignore", _IGNORE)
+        self._disk.sync_folder("")
+
+    def _log(self, key: LogKey) -> Held:
+        with self._mutex:
+            held = self._logs.get(key)
+            if held is None:
+                held = self._logs[key] = Held(self._disk, key, self._settings)
+                while len(self._logs) > MAX_OPEN:
+                    self._logs.popitem(last=False)
+            self._logs.move_to_end(key)
+            return held
+
+    def create(self, manifest: Manifest) -> None:
+        sessions.create(self._disk, manifest)
+        self._mark_dirty(LogKey("session", manifest.session_id))
+
+    def load(self, session_id: str) -> Manifest:
+        return self._log(LogKey("session", session_id)).manifest()
+
+    def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
+        held = self._log(LogKey("session", session_id))
+        after = sessions.change(self._disk, held.writer, sessions.place(session_id), edit)
+        self._mark_dirty(held.key)
+        return after
+
+    def delete(self, session_id: str) -> None:
+        held = self._log(LogKey("session", session_id))
+        sessions.remove(self._disk, held.writer, sessions.place(session_id))
+        with self._mutex:
+            self._logs.pop(held.key, None)
+            self._unsynced.pop(held.key, None)
+        self._mark_dirty(held.key)
+
+    def sessions(self, only: str | None = None) -> Iterator[Listed]:
+        if only is not None:
+            yield self._listed(paths.session_folder(only), self.load(only))
+            return
+        for name in self._disk.list(paths.SESSIONS):
+            folder = f"{paths.SESSIONS}/{name}"
+            if name.startswith("."):
+                continue
+            with suppress(FileNotFoundError, SessionError):
+                content = fs.read_all(self._disk, f"{folder}/{manifests.NAME}")
+                yield self._listed(folder, manifests.parse(content, folder))
+
+    def _listed(self, folder: str, manifest: Manifest) -> Listed:
+        """Look only at the ends of segments: the last that has a line tells."""
+        for segment in reversed(manifest.segments):
+            with suppress(FileNotFoundError):
+                last = last_line(self._disk.open(f"{folder}/{segment.name}", "read"))
+                if last is not None:
+                    return Listed(manifest, last.seq, last.at or last.timestamp)
+        return Listed(manifest, 0, None)
+
+    def append(
+        self, log: LogKey, writes: Sequence[Write], viewer: Viewer, storage: Storage
+    ) -> Appended:
+        held = self._log(log)
+        held.ensure_exists()
+        batch = Batch(self._disk, held, writes, viewer, storage)
+        file = held.writer.append(batch.compose)
+        warnings = batch.warnings + self._mark_dirty(log)
+        durable = self._settle(held, file, batch, storage)
+        return Appended(batch.seqs, batch.revised, durable, warnings)
+
+    def _settle(self, held: Held, file: File, batch: Batch, storage: Storage) -> bool:
+        """Sync now, or later, as the durability level says; True if it was now."""
+        if storage.durability == "os":
+            return False
+        if storage.durability == "batch" and not self._is_due(held.key, file, batch, storage):
+            return False
+        held.writer.sync(file, batch.names())
+        return True
+
+    def _is_due(self, key: LogKey, file: File, batch: Batch, storage: Storage) -> bool:
+        now = time.monotonic()
+        with self._mutex:
+            count, since, _ = self._unsynced.pop(key, (0, now, file))
+            count += len(batch.seqs)
+            waited = (now - since) * 1000
+            if count >= storage.batch_write_size or waited >= storage.batch_write_interval_ms:
+                return True
+            self._unsynced[key] = (count, since, file)
+            return False
+
+    def read(
+        self,
+        log: LogKey,
+        viewer: Viewer,
+        *,
+        ids: Collection[str] | None = None,
+        types: Collection[str] | None = None,
+        after: int = 0,
+        last: int | None = None,
+    ) -> Reading:
+        held = self._log(log)
+        if not held.exists():
+            return Reading(_summary(_NOTHING, []), (), iter(()))
+        view = held.reader.view() if ids is None else held.reader.find(*ids)
+        seen = [head for head in view.heads if not head.dead and may_see(viewer, head)]
+        chosen = [
+            head for head in seen if head.seq > after and (types is None or head.type in types)
+        ]
+        if after:
+            chosen.sort(key=lambda head: head.seq)
+        if last is not None:
+            chosen = chosen[-last:] if last > 0 else []
+        return Reading(_summary(view, seen), view.damage, _entries(view, chosen))
+
+    def close(self) -> None:
+        with self._mutex:
+            waiting = [file for _, _, file in self._unsynced.values()]
+        for file in waiting:
+            file.sync()
+        self.forget()
+
+    def _mark_dirty(self, key: LogKey) -> tuple[str, ...]:
+        """Tell the index that this log has news; it is derived, so a failure is only a warning."""
+        path = f"{paths.DIRTY}/{_MARKS[key.kind]}{paths.file_name(key.id)}"
+        try:
+            if self._disk.stat(path) is None:
+                self._disk.mkdir(paths.DIRTY)
+                self._disk.open(path, "create")
+        except FileExistsError:
+            pass
+        except StorageError as error:
+            return (f"stored, but the index could not be told: {error.message}",)
+        return ()
+
+
+# A session's mark is named like its folder; the others begin as no encoded id can.
+_MARKS = {"session": "", "user": "%u-", "shared": "%shared"}
+
+_NOTHING = View([], (), 0, 0, 0, None, ())
+
+
+def _summary(view: View, seen: list[Head]) -> Summary:
+    types, agents = count(seen)
+    return Summary(
+        counts=types,
+        agents=agents,
+        lines=view.lines,
+        size_bytes=view.size,
+        last_seq=view.last_seq,
+        last_written=view.last_written,
+        damaged=len(view.damage),
+    )
+
+
+def _entries(view: View, heads: list[Head]) -> Iterator[Entry]:
+    for head in heads:
+        entry = view.entry(head)
+        if entry is not None:
+            yield entry
+
+
+def open_root(
+    root: str, environ: Mapping[str, str], overrides: Mapping[str, object]
+) -> tuple[FilesStore, Settings]:
+    """Open, and where needed make, the root in this folder."""
+    disk = RealDisk(root)
+    settings = read_settings(disk, environ).changed(overrides)
+    return FilesStore(disk, settings), settings
+
+
+def read_settings(disk: Disk, environ: Mapping[str, str]) -> Settings:
+    """The settings of a root: `config.toml` or `config.json` if there is one, then `environ`."""
+    for name in ("config.toml", "config.json"):
+        if disk.stat(name) is not None:
+            return load(fs.read_all(disk, name).decode(), environ)
+    return load(None, environ)
