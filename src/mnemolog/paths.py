@@ -1,6 +1,7 @@
 """The one function that turns an id into a file name, and the names of the root's folders."""
 
 import re
+from functools import lru_cache
 from hashlib import sha256
 
 SESSIONS = "sessions"
@@ -19,6 +20,7 @@ _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")
 
 
+@lru_cache(maxsize=1024)
 def file_name(identifier: str) -> str:
     """A file name for any id: unique, safe on every disk, the id itself where that is possible.
 

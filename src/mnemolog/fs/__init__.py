@@ -72,6 +72,9 @@ class Disk(Protocol):
     def stat(self, path: str) -> Stat | None:
         """Look at a path without following a link; None when nothing is there."""
 
+    def ident(self, path: str) -> Ident | None:
+        """Only the `ident` of what is there; for looks that must cost next to nothing."""
+
     def list(self, path: str) -> list[str]:
         """The names in a folder, sorted; none when there is no such folder."""
 

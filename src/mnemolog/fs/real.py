@@ -201,6 +201,15 @@ class RealDisk:
             kind == 0o120000,
         )
 
+    def ident(self, path: str) -> Ident | None:
+        try:
+            status = os.stat(f"{self.root}/{path}", follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            _fail(error, f"look at {path}")
+        return status.st_dev, status.st_ino
+
     def list(self, path: str) -> list[str]:
         try:
             return sorted(os.listdir(f"{self.root}/{path}"))

@@ -116,8 +116,7 @@ class Reader:
 
     def _follow(self) -> None:
         """Open what the guard names now; start over if it is another generation."""
-        found = self._disk.stat(self._place.guard)
-        if found is not None and self.guard is not None and found.ident == self.guard.ident:
+        if self.guard is not None and self.guard.ident == self._disk.ident(self._place.guard):
             return
         for _ in range(100):
             guard = open_guard(self._disk, self._place)
@@ -146,8 +145,7 @@ class Reader:
         if len(self._files) > len(chain.segments):
             return []
         for file, segment in zip(self._files, chain.segments, strict=False):
-            found = self._disk.stat(chain.path(segment))
-            if found is None or found.ident != file.ident:
+            if self._disk.ident(chain.path(segment)) != file.ident:
                 return []
         return self._files
 

@@ -73,7 +73,7 @@ def writable(place: SessionPlace, handle: Handle) -> Manifest:
 def begin_segment(disk: Disk, place: SessionPlace, handle: Handle) -> None:
     """Seal the active segment and begin the next one; under the lock."""
     manifest = writable(place, handle)
-    tail = handle.tail()
+    tail = handle.tail
     handle.active.sync()
     after = manifests.next_segment(manifest, tail.size, tail.seq + 1)
     path = f"{place.folder}/{after.segments[-1].name}"
@@ -101,7 +101,7 @@ def rewrite(
         handle.lock.sign(operation, since)
         try:
             before = writable(place, handle)
-            after = _next_generation(disk, place, before, lines(handle), handle.tail().seq + 1)
+            after = _next_generation(disk, place, before, lines(handle), handle.tail.seq + 1)
             manifests.swap(disk, place.folder, after)
             for name in orphans(disk, place, after):
                 disk.unlink(f"{place.folder}/{name}")

@@ -31,6 +31,7 @@ class Handle:
 
     chain: Chain
     active: File
+    tail: Tail
 
     def __init__(self, disk: Disk, place: Place) -> None:
         self._disk = disk
@@ -43,14 +44,13 @@ class Handle:
 
     def is_here(self) -> bool:
         """Whether the lock's path still leads to the lock that is held."""
-        found = self._disk.stat(self._place.lock)
-        return found is not None and found.ident == self.lock.ident
+        return self._disk.ident(self._place.lock) == self.lock.ident
 
     def follow(self) -> None:
-        """Catch up with a change of segments made elsewhere; cheap when there was none."""
-        found = self._disk.stat(self._place.guard)
-        if self.guard is None or found is None or found.ident != self.guard.ident:
+        """Catch up with what others wrote and changed; cheap when that was nothing."""
+        if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
             self._refresh()
+        self.tail = find_tail(self.active, self.tail, self._floor)
 
     def _refresh(self) -> None:
         self.guard = None
@@ -59,7 +59,7 @@ class Handle:
         self.chain = self._place.chain(guard)
         self.active = self._open_active()
         self._floor = Tail(0, self.chain.active.first_seq - 1)
-        self._tail = self._floor
+        self.tail = self._floor
         self.guard = guard
 
     def _sync_names(self) -> None:
@@ -86,22 +86,16 @@ class Handle:
         """Refuse to write where a later mnemolog has written."""
         check_format(self.chain.v)
 
-    def tail(self) -> Tail:
-        """The end of the active segment."""
-        self._tail = find_tail(self.active, self._tail, self._floor)
-        return self._tail
-
     def write(self, data: bytes, last_seq: int) -> None:
         """Append at the end, sealing a torn tail first; all of it or nothing."""
         self.check_format()
-        tail = self.tail()
-        if tail.torn:
+        if self.tail.torn:
             data = b"\n" + data
         taken = self.active.append(data)
         if taken < len(data):
-            self.active.truncate(tail.size)
+            self.active.truncate(self.tail.size)
             raise full(f"write {len(data)} bytes to {self._place.name!r:.80}")
-        self._tail = Tail(tail.size + len(data), last_seq)
+        self.tail = Tail(self.tail.size + len(data), last_seq)
 
 
 class Writer:

@@ -1,13 +1,12 @@
 """The entry: one immutable record, one line of a log."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from mnemolog.errors import InvalidFormatError
-from mnemolog.model.times import SKEW, to_moment
+from mnemolog.model.times import is_later
 
 FORMAT = 1
 
@@ -56,7 +55,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_future(self) -> bool:
         """Whether the timestamp lay clearly after the time of writing."""
-        return _is_later(self.timestamp, self.written_at, SKEW)
+        return is_later(self.timestamp, self.written_at)
 
     @property
     def text(self) -> str:
@@ -116,10 +115,6 @@ def _is_own_type(name: str) -> bool:
         return False
     body = name.replace("_", "").replace("-", "")
     return name[0].isalpha() and name == name.lower() and body.isalnum()
-
-
-def _is_later(stamp: str, than: str, by: timedelta) -> bool:
-    return stamp > than and to_moment(stamp) - to_moment(than) > by
 
 
 def _texts(value: object) -> Iterator[str]:

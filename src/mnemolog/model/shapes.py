@@ -6,13 +6,13 @@ enveloped ones (`{"type": "decision", "content": {"decision": …}}`), in snake_
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict
 
 from mnemolog.errors import SchemaInvalidError
 from mnemolog.model import plain
 from mnemolog.model.entry import ORIGINS, SCOPES, type_name
-from mnemolog.model.ids import check_id, check_name
+from mnemolog.model.ids import check_id
 from mnemolog.model.times import normalise
 
 ENVELOPE = frozenset(
@@ -201,33 +201,44 @@ def _check_own_fields(content: dict[str, Any]) -> None:
 
 
 def _checked(fields: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    checked: dict[str, Any] = {"type": fields["type"], "content": fields["content"]}
-    for name in ("id", "session_id", "user_id", "agent_id", "run_id"):
-        checked[name] = check_name(fields.get(name), name.replace("_", " "))
-    for name in ("role", "category", "compartment"):
-        checked[name] = check_name(fields.get(name), name)
-    checked["metadata"] = plain.plain_object(fields.get("metadata"), "metadata", notes)
-    checked["context"] = plain.plain_object(fields.get("context"), "context", notes)
-    checked["tags"] = plain.tags(fields.get("tags"))
-    checked["importance"] = plain.unit(fields.get("importance"), "importance")
-    checked["references"] = _references(fields)
-    checked["scope"] = one_of(fields.get("scope", "session"), SCOPES, "scope")
-    checked["origin"] = one_of(fields.get("origin", _origin(fields)), ORIGINS, "origin")
-    stamp = fields.get("timestamp")
-    checked["timestamp"] = None if stamp is None else normalise(stamp)
+    """Check only what was given; what was not keeps the entry's default."""
+    references = _references(fields)
+    checked = {name: _CHECKS[name](value, name, notes) for name, value in fields.items()}
+    if references:
+        checked["references"] = references
+    if "origin" not in checked:
+        checked["origin"] = _BY_ROLE.get(checked.get("role", ""), "agent")
     return checked
 
 
-def _origin(fields: Mapping[str, Any]) -> str:
-    return {"user": "user", "tool": "tool"}.get(str(fields.get("role")), "agent")
+def _name(value: object, name: str, notes: list[str]) -> str:
+    return check_id(value, name.replace("_", " "))
+
+
+_Check = Callable[[Any, str, list[str]], Any]
+_BY_ROLE = {"user": "user", "tool": "tool"}
+_CHECKS: dict[str, _Check] = {
+    **dict.fromkeys(
+        "id session_id user_id agent_id run_id role category compartment".split(), _name
+    ),
+    **dict.fromkeys(("metadata", "context"), plain.plain_object),
+    **dict.fromkeys(("type", "content"), lambda value, name, notes: value),  # checked already
+    "references": lambda value, name, notes: (),  # all of its forms are gathered beforehand
+    "tags": lambda value, name, notes: plain.tags(value),
+    "importance": lambda value, name, notes: plain.unit(value, name),
+    "scope": lambda value, name, notes: one_of(value, SCOPES, name),
+    "origin": lambda value, name, notes: one_of(value, ORIGINS, name),
+    "timestamp": lambda value, name, notes: normalise(value),
+}
 
 
 def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """One plain list, whichever of the source documents' three forms was given."""
-    found = list(_reference_ids(fields.get("references")))
     metadata = fields.get("metadata")
-    if isinstance(metadata, Mapping):
-        found += _reference_ids(metadata.get("references"))
+    beside = metadata.get("references") if isinstance(metadata, Mapping) else None
+    if beside is None and "references" not in fields:
+        return ()
+    found = [*_reference_ids(fields.get("references")), *_reference_ids(beside)]
     return tuple(dict.fromkeys(check_id(one, "reference") for one in found))
 
 

@@ -45,3 +45,8 @@ def _moment_of(value: object) -> datetime:
 def hours_between(earlier: str, later: datetime) -> float:
     """Hours from a stored timestamp to a moment; never negative, so the future counts as now."""
     return max(0.0, (later - to_moment(earlier)).total_seconds() / 3600)
+
+
+def is_later(stamp: str, than: str) -> bool:
+    """Whether one stored timestamp lies after another by more than clocks may disagree."""
+    return stamp > than and to_moment(stamp) - to_moment(than) > SKEW

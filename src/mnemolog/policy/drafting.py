@@ -11,7 +11,7 @@ from mnemolog.errors import NotAllowedError, SchemaInvalidError
 from mnemolog.model import shapes
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.ids import new_entry_id
-from mnemolog.model.times import to_text
+from mnemolog.model.times import is_later, to_text
 from mnemolog.policy import quota
 from mnemolog.policy.access import Viewer
 from mnemolog.settings import Storage
@@ -44,17 +44,23 @@ def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
     _settle_identity(fields, where)
     _settle_scope(fields)
     is_given = _settle_id(fields, where.now)
-    written = to_text(where.now)
-    stamp = fields.pop("timestamp") or written
-    entry = Entry(v=FORMAT, timestamp=stamp, at=written if stamp != written else None, **fields)
+    _settle_time(fields, to_text(where.now), notes)
+    entry = Entry(v=FORMAT, **fields)
     _check_sizes(entry, where.storage)
-    if entry.is_future:
-        notes.append(f"the timestamp {stamp} lies in the future; its age counts as zero")
     return Drafted(entry, is_given, tuple(dict.fromkeys(notes)))
 
 
+def _settle_time(fields: dict[str, Any], written: str, notes: list[str]) -> None:
+    stamp = fields.setdefault("timestamp", written)
+    if stamp == written:
+        return
+    fields["at"] = written
+    if is_later(stamp, written):
+        notes.append(f"the timestamp {stamp} lies in the future; its age counts as zero")
+
+
 def _settle_identity(fields: dict[str, Any], where: Circumstances) -> None:
-    given = fields.pop("session_id")
+    given = fields.get("session_id")
     if given is not None and given != where.session_id:
         raise SchemaInvalidError(
             f"The entry says session {given!r:.80}, but it is added to {where.session_id!r:.80}.",
@@ -62,34 +68,33 @@ def _settle_identity(fields: dict[str, Any], where: Circumstances) -> None:
             field="session_id",
         )
     agent = where.viewer.agent
-    if agent is not None and fields["agent_id"] not in (None, agent):
+    fields["session_id"] = where.session_id
+    if agent is not None and fields.setdefault("agent_id", agent) != agent:
         raise NotAllowedError(
             f"This handle writes as {agent!r:.80}, not as {fields['agent_id']!r:.80}.",
             field="agent_id",
         )
-    fields["session_id"] = where.session_id
-    fields["agent_id"] = fields["agent_id"] or agent
 
 
 def _settle_scope(fields: dict[str, Any]) -> None:
-    scope = fields["scope"]
+    scope = fields.get("scope")
     if scope == "run":
         raise SchemaInvalidError(
             "Notes of a run cannot be stored in a session's log.", field="scope"
         )
-    if scope == "agent" and fields["agent_id"] is None:
+    if scope == "agent" and "agent_id" not in fields:
         raise SchemaInvalidError("An entry of scope agent needs `agent_id`.", field="agent_id")
-    if fields["compartment"] not in (None, "plan"):
+    if fields.get("compartment", "plan") != "plan":
         raise SchemaInvalidError("Only plan notes name their compartment.", field="compartment")
 
 
 def _settle_id(fields: dict[str, Any], now: datetime) -> bool:
     """Give the entry an id if it has none; a preference's follows from its writer and its key."""
-    if fields["id"] is not None:
+    if "id" in fields:
         return True
     content = fields["content"]
     if fields["type"] == "preference" and isinstance(content, dict) and "key" in content:
-        fields["id"] = preference_id(fields["agent_id"], content["key"])
+        fields["id"] = preference_id(fields.get("agent_id"), content["key"])
         return True
     fields["id"] = new_entry_id(now)
     return False
@@ -126,7 +131,7 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> D
     if not given:
         raise SchemaInvalidError("Nothing to change was given.")
     notes: list[str] = []
-    record = {name: getattr(before, name) for name in _KEPT}
+    record = {name: value for name in _KEPT if (value := getattr(before, name))}
     fields = shapes.fields_of({**record, **given}, notes)
     written = to_text(where.now)
     fields["timestamp"] = before.timestamp

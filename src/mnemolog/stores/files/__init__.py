@@ -178,7 +178,7 @@ class FilesStore:
         """Tell the index that this log has news; it is derived, so a failure is only a warning."""
         path = f"{paths.DIRTY}/{_MARKS[key.kind]}{paths.file_name(key.id)}"
         try:
-            if self._disk.stat(path) is None:
+            if self._disk.ident(path) is None:
                 self._disk.mkdir(paths.DIRTY)
                 self._disk.open(path, "create")
         except FileExistsError:

@@ -40,9 +40,9 @@ class Batch:
     def compose(self, handle: Handle) -> tuple[bytes, int]:
         """The bytes to append and the last number used in them; refuses what may not be written."""
         self._check_ids()
-        if self._held.key.kind == "session" and handle.tail().size >= self._storage.segment_bytes:
+        if self._held.key.kind == "session" and handle.tail.size >= self._storage.segment_bytes:
             sessions.begin_segment(self._disk, sessions.place(self._held.key.id), handle)
-        first = handle.tail().seq + 1
+        first = handle.tail.seq + 1
         self.seqs = tuple(range(first, first + len(self._drafts)))
         lines = (draft.line(seq) for draft, seq in zip(self._drafts, self.seqs, strict=True))
         content = b"".join(lines)
@@ -78,7 +78,7 @@ class Batch:
             )
 
     def _check_size(self, handle: Handle, incoming: int) -> None:
-        used = handle.chain.sealed_bytes + handle.tail().size
+        used = handle.chain.sealed_bytes + handle.tail.size
         limit = self._storage.max_session_bytes
         if quota.check_session(self._held.key.id, used, incoming, limit):
             share = (used + incoming) / limit

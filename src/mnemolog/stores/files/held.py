@@ -31,8 +31,7 @@ class Held:
     def manifest(self) -> Manifest:
         """A session's manifest, read again only when it was replaced."""
         held = self._manifest
-        found = self._disk.stat(self._place.guard)
-        if held is None or found is None or held[0].ident != found.ident:
+        if held is None or held[0].ident != self._disk.ident(self._place.guard):
             guard = open_guard(self._disk, self._place)
             content = guard.read(0, guard.size())
             held = (guard, manifests.parse(content, self._place.guard.rpartition("/")[0]))
@@ -41,7 +40,7 @@ class Held:
 
     def exists(self) -> bool:
         """Whether there is anything to read; a session that is missing is an error instead."""
-        return self.key.kind == "session" or self._disk.stat(self._place.guard) is not None
+        return self.key.kind == "session" or self._disk.ident(self._place.guard) is not None
 
     def ensure_exists(self) -> None:
         """Make the files of a log that begins with its first entry."""
