@@ -52,7 +52,7 @@ class Lock:
         """Write into the lock file who holds it and why; for work that takes long."""
         holder = {"v": 1, "pid": os.getpid(), "operation": operation, "acquired_at": since}
         self._file.truncate(0)
-        self._file.append(json.dumps(holder).encode())
+        self._file.write_at(0, json.dumps(holder).encode())
 
     def unsign(self) -> None:
         """Empty the lock file again."""
