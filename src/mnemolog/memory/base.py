@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mnemolog.errors import SessionNotFoundError
+from mnemolog.errors import NotAllowedError, SessionNotFoundError
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
@@ -60,3 +60,12 @@ class Base:
         manifest = self._manifest(session_id)
         storage = self._storage(manifest)
         return Circumstances(session_id, manifest.user_id, self._viewer, now, storage)
+
+    def _may_reach_user(self, user_id: str, session_user: str | None) -> str:
+        """A user's own log is for the owner, for that user's view, and through their sessions."""
+        if self._viewer != OWNER and user_id not in (self._viewer.user, session_user):
+            raise NotAllowedError(
+                f"This view does not include the user {user_id!r:.80}.",
+                advice="Go through one of the user's sessions, or use the owner's handle.",
+            )
+        return user_id

@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemolog.memory.base import Base
 from mnemolog.model.entry import Entry, Warned, type_name
-from mnemolog.model.ids import check_id
+from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Manifest, Statistics, Summary
 from mnemolog.policy import filters as filtering
 from mnemolog.ports import SHARED, LogKey, Reading
@@ -66,10 +66,10 @@ class Getting(Base):
         Of several writers the last one counts.
         """
         logs = [SHARED]
-        if session_id is not None:
-            user_id = user_id or self._manifest(session_id).user_id
-        if user_id is not None:
-            logs.append(LogKey("user", check_id(user_id, "user id")))
+        session_user = None if session_id is None else self._manifest(session_id).user_id
+        user = check_name(user_id, "user id") or session_user
+        if user is not None:
+            logs.append(LogKey("user", self._may_reach_user(user, session_user)))
         if session_id is not None:
             logs.append(LogKey("session", session_id))
         readings = [self._store.read(log, self._viewer, types={"preference"}) for log in logs]

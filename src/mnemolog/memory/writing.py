@@ -119,7 +119,7 @@ class Writing(Base):
         where = self._where(session_id)
         drafts = [drafting.draft(record, where) for record in records]
         receipts: dict[int, Receipt] = {}
-        for log, numbers in _by_log(drafts, where).items():
+        for log, numbers in self._by_log(drafts, where).items():
             batch = [(Write(drafts[n].entry, drafts[n].is_given), drafts[n].notes) for n in numbers]
             done = self._append(log, batch, where.storage)
             receipts |= dict(zip(numbers, done, strict=True))
@@ -141,29 +141,27 @@ class Writing(Base):
             for (write, notes), seq in zip(batch, done.seqs, strict=True)
         ]
 
+    def _by_log(self, drafts: list[Drafted], where: Circumstances) -> dict[LogKey, list[int]]:
+        """Which entries go to which log: the scope decides."""
+        chosen: dict[LogKey, list[int]] = {}
+        for number, drafted in enumerate(drafts):
+            chosen.setdefault(self._log_of(drafted.entry, where), []).append(number)
+        return chosen
 
-def _by_log(drafts: list[Drafted], where: Circumstances) -> dict[LogKey, list[int]]:
-    """Which entries go to which log: the scope decides."""
-    chosen: dict[LogKey, list[int]] = {}
-    for number, drafted in enumerate(drafts):
-        chosen.setdefault(_log_of(drafted.entry, where), []).append(number)
-    return chosen
-
-
-def _log_of(entry: Entry, where: Circumstances) -> LogKey:
-    if entry.scope == "shared":
-        return SHARED
-    if entry.scope == "user":
-        user = entry.user_id or where.user_id
-        if user is None:
+    def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:
+        if entry.scope == "shared":
+            return SHARED
+        if entry.scope == "user":
+            user = entry.user_id or where.user_id
+            if user is None:
+                raise SchemaInvalidError(
+                    "An entry of scope user needs a user.",
+                    advice="Give user_id, or create the session with one.",
+                    field="user_id",
+                )
+            return LogKey("user", self._may_reach_user(user, where.user_id))
+        if where.session_id is None:
             raise SchemaInvalidError(
-                "An entry of scope user needs a user.",
-                advice="Give user_id, or create the session with one.",
-                field="user_id",
+                "Without a session, the scope must be user or shared.", field="scope"
             )
-        return LogKey("user", user)
-    if where.session_id is None:
-        raise SchemaInvalidError(
-            "Without a session, the scope must be user or shared.", field="scope"
-        )
-    return LogKey("session", where.session_id)
+        return LogKey("session", where.session_id)
