@@ -24,9 +24,13 @@ class AsyncMemory:
         *,
         settings: Mapping[str, object] | None = None,
         clock: Clock | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open a root, making it where there is none."""
-        return cls(await asyncio.to_thread(Memory.open, root, settings=settings, clock=clock))
+        """Open a root, making it where there is none; `settings` go above file and environment."""
+        made = await asyncio.to_thread(
+            Memory.open, root, settings=settings, clock=clock, environ=environ
+        )
+        return cls(made)
 
     def for_agent(self, agent_id: str) -> "AsyncMemory":
         """A view that sees and writes only what this agent may."""

@@ -31,15 +31,25 @@ the numbers and names for programs. No error text ever quotes an entry's content
 from typing import ClassVar
 
 
+def shown(value: object, most: int = 60) -> str:
+    """A value as an error may quote it: short, and never the inside of something large."""
+    if value is None or isinstance(value, bool | int | float | str):
+        is_huge = isinstance(value, int) and abs(value) >= 10**100
+        text = "a huge number" if is_huge else repr(value)
+        return text if len(text) <= most else f"{text[: most - 1]}…"
+    return f"a {type(value).__name__}"
+
+
 class MnemologError(Exception):
     """The root of the tree; catch it to catch everything mnemolog raises."""
 
     code: ClassVar[str] = "E_MNEMOLOG"
+    usual_advice: ClassVar[str] = ""
 
     def __init__(self, message: str, *, advice: str = "", **details: object) -> None:
         super().__init__(message)
         self.message = message
-        self.advice = advice
+        self.advice = advice or self.usual_advice
         self.details = details
 
     def __str__(self) -> str:
@@ -86,6 +96,8 @@ class ConcurrentModificationError(ConcurrencyError):
 
 class InputError(MnemologError):
     """What was handed in cannot be stored."""
+
+    usual_advice = "Nothing was stored; correct it and try again."
 
 
 class InvalidFormatError(InputError, ValueError):

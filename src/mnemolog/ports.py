@@ -1,13 +1,18 @@
 """The ports: what `Memory` needs of a back end, and nothing more."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, Protocol
 
 from mnemolog.model.entry import Damage, Entry
+from mnemolog.model.query import Hits, Query
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer
-from mnemolog.settings import Storage
+from mnemolog.settings import Decay, Settings, Storage
+
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
 
 
 class Clock(Protocol):
@@ -46,10 +51,10 @@ class Write(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """What became of a batch: the number of each line, which ids were there before, and more."""
+    """What became of a batch: each line's number, and whether its id was there before."""
 
     seqs: tuple[int, ...]
-    revised: frozenset[str]
+    revised: tuple[bool, ...]
     durable: bool
     warnings: tuple[str, ...] = ()
 
@@ -108,3 +113,124 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Sync what is not synced yet, and let go of everything held open."""
+
+
+class Position(NamedTuple):
+    """How far a log has been read: which file, which byte, and what the line before it was."""
+
+    generation: int = 0
+    segment: int = 0
+    offset: int = 0
+    length: int = 0
+    sum: str | None = None
+
+
+class Fed(NamedTuple):
+    """One line of a log, and the position after it."""
+
+    entry: Entry
+    after: Position
+
+
+class News(NamedTuple):
+    """What is new in one log."""
+
+    restart: bool
+    """The log was rewritten: what was known of it is void, and the lines are all of them."""
+    lines: Iterator[Fed]
+    generation: int
+    size: int
+    manifest: Manifest | None
+    """A session's facts; a user's or the shared log has none."""
+
+
+class Use(NamedTuple):
+    """An entry was found or read, at this time."""
+
+    id: str
+    at: str
+
+
+class Feed(Protocol):
+    """Where an index learns what was written. Logs go by the names of their folders."""
+
+    def marked(self) -> list[str]:
+        """The logs that were written to since their mark was last removed."""
+
+    def unmark(self, name: str) -> None:
+        """Remove a mark; before the lines are read, so that no later write goes unnoticed."""
+
+    def all(self) -> Iterator[str]:
+        """Every log there is."""
+
+    def read(self, name: str, since: Position | None) -> News | None:
+        """The lines after a position; None if there is no such log any more."""
+
+    def uses(self, name: str, offset: int) -> tuple[list[Use], int]:
+        """The uses of a log's entries noted after an offset, and the offset after them."""
+
+
+class Spot(NamedTuple):
+    """Where the index says that a line lies."""
+
+    log: str
+    generation: int
+    segment: int
+    offset: int
+    length: int
+    time: int
+    """The entry's first timestamp, in epoch milliseconds."""
+
+
+class Candidate(NamedTuple):
+    """A row that the index found, its relevance, and what that is made of."""
+
+    spot: Spot
+    relevance: float
+    why: dict[str, float]
+
+
+class Found(NamedTuple):
+    """What a search brought; whether meaning was compared is in `semantic`."""
+
+    candidates: list[Candidate]
+    semantic: Literal["ready", "pending", "off"]
+
+
+class Wanted(NamedTuple):
+    """Which sessions to list."""
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    state: str | None = None
+    limit: int | None = None
+
+
+class Index(Protocol):
+    """Finds what was stored. Everything in it is derived and comes back when it is deleted."""
+
+    def search(
+        self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> Hits:
+        """The best entries for a query, of one session or of all that the viewer may see."""
+
+    def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
+        """The sessions that the viewer may see, last changed first, without looking at each."""
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        """Read what is new; a search does so by itself. Says how many entries were added."""
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Throw everything away and read it again."""
+
+    def close(self) -> None:
+        """Let go of everything held open."""
+
+
+@dataclass(frozen=True)
+class BackEnd:
+    """A store and its index, and the settings that they run under."""
+
+    store: Store
+    index: Index
+    settings: Settings

@@ -82,7 +82,7 @@ class Disk(Protocol):
         """Make a folder and its parents; nothing happens when it exists."""
 
     def rename(self, source: str, target: str) -> None:
-        """Move atomically, replacing a file (but no folder that has anything in it)."""
+        """Move atomically, replacing a file; FileExistsError for a folder that is not empty."""
 
     def unlink(self, path: str) -> None:
         """Remove a file; nothing happens when it is gone already."""

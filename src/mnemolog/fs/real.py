@@ -2,13 +2,14 @@
 
 import errno
 import os
+import re
 import shutil
 import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from mnemolog.errors import StorageFullError, StorageIOError
 from mnemolog.fs import FILE_MODE, FOLDER_MODE, Ident, Mode, Stat, full
@@ -23,6 +24,8 @@ _T = TypeVar("_T")
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _PASSING = {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ENFILE, errno.EMFILE}
+# A folder that is none, or a link, which is never followed: either way nothing of ours is there.
+_NOT_THERE = {errno.ENOTDIR, errno.ELOOP}
 _PAUSES = (0.1, 0.5, 2.0)
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -173,15 +176,24 @@ class RealDisk:
     """The files below a folder of the operating system."""
 
     def __init__(self, root: str, pause: Pause = time.sleep) -> None:
+        if "\0" in root:
+            raise StorageIOError("A root's path cannot contain NUL.", advice="Choose another path.")
         self.root = os.path.abspath(root)
         self._pause = pause
 
     def open(self, path: str, mode: Mode) -> RealFile:
-        with _named(f"open {path}"), self._parent(path) as (folder, name):
-            flags = _FLAGS[mode] | _NOFOLLOW
-            fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
-            if mode == "create":
-                os.fchmod(fd, FILE_MODE)
+        try:
+            with self._parent(path) as (folder, name):
+                flags = _FLAGS[mode] | _NOFOLLOW
+                fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
+                if mode == "create":
+                    os.fchmod(fd, FILE_MODE)
+        except (FileNotFoundError, FileExistsError):
+            raise
+        except OSError as error:
+            if mode != "create" and error.errno in _NOT_THERE:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+            _fail(error, f"open {path}")
         return RealFile(fd, path, self._pause)
 
     def stat(self, path: str) -> Stat | None:
@@ -212,7 +224,8 @@ class RealDisk:
 
     def list(self, path: str) -> list[str]:
         try:
-            return sorted(os.listdir(f"{self.root}/{path}"))
+            with self._folder(path) as folder:
+                return sorted(os.listdir(folder))
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
@@ -221,11 +234,17 @@ class RealDisk:
     def mkdir(self, path: str) -> None:
         with _named(f"make the folder {path or self.root}"):
             if not os.path.isdir(self.root):
-                os.makedirs(self.root, FOLDER_MODE)
-                os.chmod(self.root, FOLDER_MODE)
+                self._make_root()
             parts = path.split("/") if path else []
             for depth in range(1, len(parts) + 1):
                 self._mkdir_one("/".join(parts[:depth]))
+
+    def _make_root(self) -> None:
+        try:
+            os.makedirs(self.root, FOLDER_MODE, exist_ok=True)
+        except (FileExistsError, FileNotFoundError) as error:  # a file is there, or no place for it
+            _fail(error, f"make the folder {self.root}")
+        os.chmod(self.root, FOLDER_MODE)
 
     def _mkdir_one(self, path: str) -> None:
         with self._parent(path) as (folder, name):
@@ -241,7 +260,14 @@ class RealDisk:
             self._parent(source) as (source_folder, source_name),
             self._parent(target) as (target_folder, target_name),
         ):
-            os.replace(source_name, target_name, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+            try:
+                os.replace(
+                    source_name, target_name, src_dir_fd=source_folder, dst_dir_fd=target_folder
+                )
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY:
+                    raise
+                raise FileExistsError(errno.EEXIST, f"{target} is not empty") from error
 
     def unlink(self, path: str) -> None:
         with _named(f"remove {path}"):
@@ -292,3 +318,35 @@ class RealDisk:
             yield descriptor
         finally:
             os.close(descriptor)
+
+
+class FileSystem(NamedTuple):
+    """What a path lies on; `kind` is empty where the system does not tell."""
+
+    kind: str
+    total_bytes: int
+
+
+def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> FileSystem:
+    """The file system under a path: the one that is mounted nearest to it."""
+    total = shutil.disk_usage(path).total
+    try:
+        with open(mounts, "rb") as table:
+            rows = [row.split(b" ") for row in table.read().splitlines()]
+    except OSError:
+        return FileSystem("", total)
+    real = os.fsencode(os.path.realpath(path))
+    found = [(_unescaped(row[4]), row[row.index(b"-") + 1]) for row in rows if b"-" in row]
+    above = [(point, kind) for point, kind in found if _is_below(real, point)]
+    # Of two mounted on the same point, the later one is on top.
+    kind = max(reversed(above), key=lambda one: len(one[0]), default=(b"", b""))[1]
+    return FileSystem(kind.decode("ascii", "replace"), total)
+
+
+def _unescaped(point: bytes) -> bytes:
+    """The mount table writes blanks and backslashes as three octal digits."""
+    return re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8) & 255]), point)
+
+
+def _is_below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")

@@ -23,9 +23,11 @@ Fields = Mapping[str, str]
 
 def reserve(disk: Disk) -> None:
     """Set the reserve aside, unless it is there already or the disk has no room for it."""
-    if disk.stat(RESERVE) is not None:
+    found = disk.stat(RESERVE)
+    if found is not None and found.size >= RESERVED_BYTES:
         return
     try:
+        disk.unlink(RESERVE)  # a crash left it short
         fs.write_new(disk, RESERVE, b"\n" * RESERVED_BYTES)
     except (FileExistsError, StorageFullError):
         return
@@ -38,12 +40,11 @@ def noted(disk: Disk, fields: Fields) -> Iterator[None]:
 
     If the work raises, the intent stays, and is finished when the root is opened the next time.
     """
-    path = f"{INTENTS}/{os.urandom(8).hex()}.json"
     try:
-        file = _note(disk, path, fields)
+        path, file = _note(disk, fields)
     except StorageFullError:
         disk.unlink(RESERVE)
-        file = _note(disk, path, fields)
+        path, file = _note(disk, fields)
     try:
         yield
     except BaseException:
@@ -72,16 +73,24 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], None]) -> bool:
     return True
 
 
-def _note(disk: Disk, path: str, fields: Fields) -> File:
-    file = disk.open(path, "create")
-    file.try_lock()
+def _begin(disk: Disk) -> tuple[str, File]:
+    """A new, locked file; whoever opens the root just then may take an unlocked one for a leftover."""
+    while True:
+        path = f"{INTENTS}/{os.urandom(8).hex()}.json"
+        file = disk.open(path, "create")
+        if file.try_lock() and disk.ident(path) == file.ident:
+            return path, file
+
+
+def _note(disk: Disk, fields: Fields) -> tuple[str, File]:
+    path, file = _begin(disk)
     content = json.dumps({"v": 1, **fields}).encode() + b"\n"
     if file.append(content) != len(content):
         disk.unlink(path)
         raise fs.full("note an intent")
     file.sync()
     disk.sync_folder(INTENTS)
-    return file
+    return path, file
 
 
 def _strike(disk: Disk, path: str) -> None:

@@ -25,23 +25,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(Entry).decode
 
 
-class Header(msgspec.Struct, frozen=True):
-    """The part of a line that folding needs."""
-
-    v: int
-    id: str
-    timestamp: str
-    type: str
-    seq: int
-    at: str | None = None
-    created: str | None = None
-    scope: str = "session"
-    agent_id: str | None = None
-    user_id: str | None = None
-    target: str | None = None
-
-
-_decode_header = msgspec.json.Decoder(Header).decode
+Header = Entry
 
 
 class Draft:
@@ -85,17 +69,12 @@ def salvage(line: bytes) -> int:
     return -1
 
 
-def header(line: bytes) -> Header | None:
-    """Decode what folding needs; None if the line is not one of ours."""
-    try:
-        return _decode_header(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
 def entry(line: bytes) -> Entry | None:
     """Decode a whole entry; None if the line is not one of ours."""
     try:
         return _decode_entry(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
+
+
+header = entry

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from mnemolog.errors import MnemologError, SessionNotFoundError
 from mnemolog.fs import Disk, File
 from mnemolog.log import manifests
+from mnemolog.log.tail import Tail, find_tail
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest, Segment
 
@@ -46,6 +47,9 @@ class Place(Protocol):
     def chain(self, guard: File) -> Chain:
         """The segments, as the guard tells them now."""
 
+    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
+        """The end of the segment that is written to, where `known` is what it was before."""
+
     def missing(self) -> MnemologError:
         """The error for a log that is not there."""
 
@@ -67,6 +71,9 @@ class SessionPlace:
         manifest = self.manifest(guard)
         return Chain(self.folder, manifest.generation, manifest.segments, manifest.v)
 
+    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, known, floor)
+
     def missing(self) -> MnemologError:
         return SessionNotFoundError(
             f"There is no session {self.name!r:.200}.",
@@ -87,6 +94,9 @@ class FilePlace:
 
     def chain(self, guard: File) -> Chain:
         return self._chain
+
+    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, known, floor)
 
     def missing(self) -> MnemologError:
         return SessionNotFoundError(f"There is no log {self.name!r:.200}.")

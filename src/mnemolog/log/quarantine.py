@@ -9,10 +9,15 @@ from mnemolog.model.entry import Damage
 from mnemolog.paths import QUARANTINE, file_name
 
 
+def path_of(log: str, damage: Damage, content: bytes) -> str:
+    """Where damaged bytes are kept."""
+    mark = sha256(content).hexdigest()[:16]
+    return f"{QUARANTINE}/{file_name(log)[:120]}.{damage.segment}.{damage.offset}.{mark}"
+
+
 def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> bool:
     """Copy damaged bytes aside once; False if the disk would not have it."""
-    mark = sha256(content).hexdigest()[:16]
-    path = f"{QUARANTINE}/{file_name(log)[:120]}.{damage.segment}.{damage.offset}.{mark}"
+    path = path_of(log, damage, content)
     if disk.stat(path) is not None:
         return True
     try:

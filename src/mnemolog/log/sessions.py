@@ -154,6 +154,7 @@ def finish(disk: Disk, fields: intents.Fields) -> None:
     """Finish a removal that a crash interrupted."""
     folder = fields.get("folder", "")
     if fields.get("operation") == REMOVE and folder.startswith(f"{paths.SESSIONS}/{GONE}"):
+        disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
         remove_folder(disk, folder)
         disk.sync_folder(paths.SESSIONS)
 

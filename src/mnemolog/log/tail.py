@@ -35,7 +35,7 @@ def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
         return floor
     torn = file.read(size - 1, 1) != b"\n"
     damaged = 0
-    for line in _backwards(file, known.size, size):
+    for _, line in backwards(file, known.size, size):
         if found := _header(line):
             check_format(found.v)
             return Tail(size, found.seq + damaged, torn)
@@ -43,13 +43,24 @@ def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
     return Tail(size, known.seq + damaged, torn)
 
 
+def find_end(file: File, known: Tail, floor: Tail) -> Tail:
+    """The same for lines that carry no number: looking at the last byte is enough."""
+    size = file.size()
+    if size == known.size:
+        return known
+    return Tail(size, floor.seq, size > 0 and file.read(size - 1, 1) != b"\n")
+
+
 def last_line(file: File) -> Header | None:
     """What the last valid line of a file says of itself."""
-    return next(filter(None, map(_header, _backwards(file, 0, file.size()))), None)
+    found = (_header(line) for _, line in backwards(file, 0, file.size()))
+    return next(filter(None, found), None)
 
 
 def _header(line: bytes) -> Header | None:
-    return lines.header(line) if lines.verify(line) else None
+    line = line.rstrip(b"\r")
+    start = 0 if lines.verify(line) else lines.salvage(line)
+    return lines.header(line[start:]) if start >= 0 else None
 
 
 def check_format(version: int) -> None:
@@ -61,13 +72,19 @@ def check_format(version: int) -> None:
         )
 
 
-def _backwards(file: File, start: int, end: int) -> Iterator[bytes]:
-    """The non-empty lines between two offsets of a file, last one first."""
+def backwards(file: File, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """The lines between two offsets that are not blank, and where they begin; last one first."""
     held = b""
     while end > start:
         begin = max(start, end - max(_BLOCK, len(held)))
-        first, *rest = (file.read(begin, end - begin) + held).split(b"\n")
-        yield from filter(None, (line.rstrip(b"\r") for line in reversed(rest)))
-        held, end = first, begin
+        chunk = file.read(begin, end - begin) + held
+        held, *rest = chunk.split(b"\n")
+        offset = begin + len(chunk)
+        for line in reversed(rest):
+            offset -= len(line)
+            if line.rstrip(b"\r"):
+                yield offset, line
+            offset -= 1
+        end = begin
     if held.rstrip(b"\r"):
-        yield held.rstrip(b"\r")
+        yield start, held

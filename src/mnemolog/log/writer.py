@@ -23,7 +23,7 @@ from mnemolog.fs import Disk, File, full
 from mnemolog.log import forks
 from mnemolog.log.lock import Lock
 from mnemolog.log.places import Chain, Place, open_guard
-from mnemolog.log.tail import Tail, check_format, find_tail
+from mnemolog.log.tail import Tail, check_format
 
 
 class Handle:
@@ -50,7 +50,7 @@ class Handle:
         """Catch up with what others wrote and changed; cheap when that was nothing."""
         if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
             self._refresh()
-        self.tail = find_tail(self.active, self.tail, self._floor)
+        self.tail = self._place.tail(self.active, self.tail, self._floor)
 
     def _refresh(self) -> None:
         self.guard = None
@@ -77,6 +77,8 @@ class Handle:
         try:
             return self._disk.open(path, "append")
         except FileNotFoundError as error:
+            if self._disk.ident(self._place.guard) is None:
+                raise
             raise CorruptionError(
                 f"The segment {path} is missing.",
                 advice="`mnemolog doctor` tells what else is; restore it from a backup.",
@@ -94,6 +96,7 @@ class Handle:
         taken = self.active.append(data)
         if taken < len(data):
             self.active.truncate(self.tail.size)
+            self.active.sync()  # or a power loss could bring back what is refused now
             raise full(f"write {len(data)} bytes to {self._place.name!r:.80}")
         self.tail = Tail(self.tail.size + len(data), last_seq)
 
@@ -120,6 +123,9 @@ class Writer:
         try:
             handle.follow()
             yield handle
+        except FileNotFoundError:
+            self._drop(handle)
+            raise self.place.missing() from None  # the whole log went while it was worked on
         except StorageError:
             self._drop(handle)
             raise

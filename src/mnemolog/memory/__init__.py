@@ -7,6 +7,7 @@ from typing import Self
 
 from mnemolog import stores
 from mnemolog.errors import NotAllowedError
+from mnemolog.memory.finding import Finding
 from mnemolog.memory.getting import Getting
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
@@ -17,7 +18,7 @@ from mnemolog.ports import Clock
 DEFAULT_ROOT = ".mnemolog"
 
 
-class Memory(Sessions, Writing, Getting):
+class Memory(Sessions, Writing, Getting, Finding):
     """Sessions and their entries. Safe to share between threads; a context manager."""
 
     @classmethod
@@ -31,8 +32,8 @@ class Memory(Sessions, Writing, Getting):
     ) -> Self:
         """Open a root, making it where there is none; `settings` go above file and environment."""
         given = os.environ if environ is None else environ
-        store, effective = stores.open(os.fspath(root), given, settings or {})
-        return cls(store, effective, clock)
+        end = stores.open(os.fspath(root), given, settings or {})
+        return cls(end.store, end.settings, clock, index=end.index)
 
     def __enter__(self) -> Self:
         return self
@@ -48,6 +49,8 @@ class Memory(Sessions, Writing, Getting):
     def close(self) -> None:
         """Sync what is not synced yet and let go of all files; the handle stays usable."""
         self._store.close()
+        if self._index is not None:
+            self._index.close()
 
     def for_agent(self, agent_id: str) -> "Memory":
         """A view that sees and writes only what this agent may."""
@@ -60,5 +63,8 @@ class Memory(Sessions, Writing, Getting):
     def _as(self, viewer: Viewer) -> "Memory":
         for ours, theirs in zip(self._viewer, viewer, strict=True):
             if ours is not None and ours != theirs:
-                raise NotAllowedError("A view cannot be turned into somebody else's.")
-        return Memory(self._store, self.settings, self._clock, viewer)
+                raise NotAllowedError(
+                    "A view cannot be turned into somebody else's.",
+                    advice="Make it from the owner's handle.",
+                )
+        return Memory(self._store, self.settings, self._clock, viewer, self._index)

@@ -8,7 +8,7 @@ from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
 from mnemolog.policy.drafting import Circumstances
-from mnemolog.ports import Clock, Listed, LogKey, Reading, Store, SystemClock
+from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemClock
 from mnemolog.settings import Settings, Storage
 
 
@@ -21,8 +21,10 @@ class Base:
         settings: Settings | None = None,
         clock: Clock | None = None,
         viewer: Viewer = OWNER,
+        index: Index | None = None,
     ) -> None:
         self._store = store
+        self._index = index
         self._clock = clock or SystemClock()
         self._viewer = viewer
         self.settings = settings or Settings()

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.memory.base import Base
+from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Manifest, Statistics, Summary
@@ -36,11 +38,12 @@ class Getting(Base):
         **more: Any,
     ) -> Warned:
         """A session's entries in order: of these types, past the number `after`, the `last` few."""
-        wanted = filtering.prepare({**(filters or {}), **more})
-        kinds = [types] if isinstance(types, str) else types
-        chosen = None if kinds is None else {type_name(kind) for kind in kinds}
+        wanted = filtering.prepare({**shapes.as_record(filters), **more})
+        chosen = None if types is None else {type_name(t) for t in plain.strings(types, "types")}
+        last = plain.count(last, "last")
         cut = None if wanted else last
-        reading = self._read(session_id, types=chosen, after=after, last=cut)
+        past = plain.count(after, "after") or 0
+        reading = self._read(session_id, types=chosen, after=past, last=cut)
         found = [entry for entry in reading.entries if filtering.matches(entry, wanted)]
         if wanted and last is not None:
             found = found[-last:] if last > 0 else []
@@ -96,12 +99,15 @@ class Getting(Base):
         numbers = Counter[str]()
         times: list[str] = []
         for one in self._visible():
-            summary = self._read(one.manifest.session_id, last=0).summary
+            try:
+                summary = self._read(one.manifest.session_id, last=0).summary
+            except (SessionError, CorruptionError):
+                continue  # gone meanwhile, or for `doctor` to look at
             total.update(summary.counts)
             agents.update(summary.agents)
             numbers.update(
                 sessions=1,
-                lines=summary.lines,
+                revisions=summary.revisions,
                 size=summary.size_bytes,
                 damaged=summary.damaged,
                 limit=self._storage(one.manifest).max_session_bytes,
@@ -110,7 +116,7 @@ class Getting(Base):
         summary = Summary(
             counts=dict(total),
             agents=dict(agents),
-            lines=numbers["lines"],
+            revisions=numbers["revisions"],
             size_bytes=numbers["size"],
             last_seq=0,
             last_written=max(times, default=None),
@@ -163,7 +169,7 @@ def _statistics(
         total_size_bytes=summary.size_bytes,
         max_size_bytes=limit,
         corrupted_lines=summary.damaged,
-        revisions=summary.lines - sum(counts.values()),
+        revisions=summary.revisions,
         created_at=created_at,
         updated_at=changed,
         last_accessed=changed,

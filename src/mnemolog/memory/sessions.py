@@ -5,16 +5,18 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import NotAllowedError, SchemaInvalidError, shown
 from mnemolog.memory.base import Base
-from mnemolog.model import plain
+from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
 from mnemolog.model.session import Manifest, Segment, Session
 from mnemolog.model.times import to_text
-from mnemolog.ports import Listed
+from mnemolog.ports import Listed, Wanted
 
+STATES = ("active", "idle", "archived", "deleted")
 _CLOSED = "closed_seq"
+_ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `for_user`."
 
 
 class Sessions(Base):
@@ -35,7 +37,8 @@ class Sessions(Base):
         agents = _agents(agent_ids)
         if self._viewer.agent is not None and self._viewer.agent not in agents:
             agents = (*agents, self._viewer.agent)
-        self.settings.with_overrides(settings or {})
+        overrides = plain.plain_object(settings, "settings", [])
+        self.settings.with_overrides(overrides)
         manifest = Manifest(
             v=FORMAT,
             session_id=check_name(session_id, "session id") or new_session_id(now),
@@ -44,7 +47,7 @@ class Sessions(Base):
             created_at=to_text(now),
             metadata=plain.plain_object(metadata, "metadata", []),
             preferences=plain.plain_object(preferences, "preferences", []),
-            settings=plain.plain_object(settings, "settings", []),
+            settings=overrides,
             segments=(Segment("memory.jsonl"),),
         )
         self._store.create(manifest)
@@ -52,7 +55,9 @@ class Sessions(Base):
 
     def _own_user(self, user_id: str | None) -> str | None:
         if self._viewer.user is not None and user_id not in (None, self._viewer.user):
-            raise NotAllowedError(f"This view is for the user {self._viewer.user!r:.80} alone.")
+            raise NotAllowedError(
+                f"This view is for the user {self._viewer.user!r:.80} alone.", advice=_ASK_OWNER
+            )
         return user_id or self._viewer.user
 
     def load_session(self, session_id: str) -> Session:
@@ -72,7 +77,9 @@ class Sessions(Base):
         """Change a session's facts; objects are merged key by key, `agent_ids` are replaced."""
         self._manifest(session_id)
         if agent_ids is not None and self._viewer.agent is not None:
-            raise NotAllowedError("Only the owner may change which agents a session is for.")
+            raise NotAllowedError(
+                "An agent's view cannot change which agents a session is for.", advice=_ASK_OWNER
+            )
         agents = None if agent_ids is None else _agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences, "settings": settings}
         checked = {name: plain.plain_object(value, name, []) for name, value in given.items()}
@@ -98,7 +105,7 @@ class Sessions(Base):
         """Remove a session and everything in it; for the owner alone."""
         self._manifest(session_id)
         if self._viewer.agent is not None:
-            raise NotAllowedError("An agent's view cannot delete a session.")
+            raise NotAllowedError("An agent's view cannot delete a session.", advice=_ASK_OWNER)
         self._store.delete(session_id)
 
     def list_sessions(
@@ -110,20 +117,34 @@ class Sessions(Base):
         limit: int | None = None,
     ) -> list[Session]:
         """The sessions this handle may see, last changed first."""
-        found = (_session(one) for one in self._visible())
-        chosen = [
-            one
-            for one in found
-            if user_id in (None, one.user_id)
-            and (agent_id is None or agent_id in one.agent_ids)
-            and state in (None, one.state)
-        ]
-        chosen.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
-        return chosen[:limit]
+        wanted = Wanted(
+            check_name(user_id, "user id"),
+            check_name(agent_id, "agent id"),
+            None if state is None else shapes.one_of(state, STATES, "state"),
+            plain.count(limit, "limit"),
+        )
+        if self._index is not None:
+            return [_session(one) for one in self._index.sessions(wanted, self._viewer)]
+        return _chosen([_session(one) for one in self._visible()], wanted)
+
+
+def _chosen(found: list[Session], wanted: Wanted) -> list[Session]:
+    """What a catalogue would give, by looking at every session."""
+    chosen = [
+        one
+        for one in found
+        if wanted.user_id in (None, one.user_id)
+        and (wanted.agent_id is None or wanted.agent_id in one.agent_ids)
+        and wanted.state in (None, one.state)
+    ]
+    chosen.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+    return chosen[: wanted.limit]
 
 
 def _agents(given: Iterable[str]) -> tuple[str, ...]:
     names = [given] if isinstance(given, str) else given
+    if isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
+        raise SchemaInvalidError(f"agent_ids must be a list of names, not {shown(given)}.")
     return tuple(dict.fromkeys(check_id(name, "agent id") for name in names))
 
 

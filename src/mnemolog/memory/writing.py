@@ -3,10 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
-from mnemolog.errors import ConcurrentModificationError, EntryNotFoundError, SchemaInvalidError
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    EntryNotFoundError,
+    SchemaInvalidError,
+    shown,
+)
 from mnemolog.memory.base import Base
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
+from mnemolog.model.ids import check_id
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
@@ -24,11 +30,13 @@ class Writing(Base):
         self, session_id: str, entry: Mapping[str, Any] | None = None, /, **fields: Any
     ) -> Receipt:
         """Add one entry, given as a dictionary, as keywords, or both."""
-        return self.add_many(session_id, [{**(entry or {}), **fields}])[0]
+        return self.add_many(session_id, [{**shapes.as_record(entry), **fields}])[0]
 
     def add_many(self, session_id: str, entries: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Add several entries with one write and one sync; none is stored if one is refused."""
-        return self._write(session_id, list(entries))
+        if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
+            raise SchemaInvalidError(f"Entries come as a list, not as {shown(entries)}.")
+        return self._write(session_id, [shapes.as_record(entry) for entry in entries])
 
     def add_conversation(
         self,
@@ -86,6 +94,8 @@ class Writing(Base):
 
         With `expected_seq` the change is refused unless that revision is still the current one.
         """
+        check_id(session_id, "session id")
+        check_id(memory_id, "memory id")
         for attempt in range(_TRIES):
             try:
                 return self._revise(session_id, memory_id, expected_seq, changes)
@@ -100,7 +110,11 @@ class Writing(Base):
         where = self._where(session_id)
         log, before = self._find(session_id, where.user_id, memory_id)
         if before is None or not may_change(self._viewer, before):
-            raise EntryNotFoundError(f"There is no entry {memory_id!r:.140}.", id=memory_id)
+            raise EntryNotFoundError(
+                f"There is no entry {memory_id!r:.140} that this handle may change.",
+                advice="`get_entries` lists what there is.",
+                id=memory_id,
+            )
         drafted = drafting.revise(before, changes, where)
         write = Write(drafted.entry, True, before.seq if expected is None else expected)
         return self._append(log, [(write, drafted.notes)], where.storage)[0]
@@ -132,13 +146,13 @@ class Writing(Base):
         return [
             Receipt(
                 id=write.entry.id,
-                status="revised" if write.entry.id in done.revised else "stored",
+                status="revised" if is_revision else "stored",
                 durable=done.durable,
                 seq=seq,
                 session_id=write.entry.session_id,
                 warnings=notes + done.warnings,
             )
-            for (write, notes), seq in zip(batch, done.seqs, strict=True)
+            for (write, notes), seq, is_revision in zip(batch, done.seqs, done.revised, strict=True)
         ]
 
     def _by_log(self, drafts: list[Drafted], where: Circumstances) -> dict[LogKey, list[int]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import InvalidFormatError
+from mnemolog.errors import InvalidFormatError, shown
 from mnemolog.model.times import is_later
 
 FORMAT = 1
@@ -103,7 +103,7 @@ def type_name(value: object) -> str:
         if name in TYPES or _is_own_type(name):
             return name
     raise InvalidFormatError(
-        f"The type {value!r:.60} is not valid.",
+        f"The type {shown(value)} is not valid.",
         advice=f"Use one of {', '.join(TYPES)}, or a name of your own: a lower-case letter, then "
         "up to 31 lower-case letters, digits, '_' or '-'.",
         field="type",

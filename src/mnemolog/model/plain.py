@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mnemolog.errors import InvalidFormatError, SchemaInvalidError
+from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
 
 MAX_DEPTH = 64
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -26,10 +26,10 @@ def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         raise SchemaInvalidError(f"{where} is nested deeper than {MAX_DEPTH} levels.", field=where)
     if isinstance(value, list | tuple):
-        return [plain(item, f"{where}[{i}]", notes, depth + 1) for i, item in enumerate(value)]
+        return [plain(item, where, notes, depth + 1) for item in value]
     if isinstance(value, Mapping):
         return {
-            _key(key, where, notes): plain(item, f"{where}.{key}", notes, depth + 1)
+            _key(key, where, notes): plain(item, where, notes, depth + 1)
             for key, item in value.items()
         }
     raise SchemaInvalidError(
@@ -61,16 +61,17 @@ def plain_object(value: object, where: str, notes: list[str]) -> dict[str, Any]:
 
 def _key(key: object, where: str, notes: list[str]) -> str:
     if not isinstance(key, str):
-        raise SchemaInvalidError(f"{where} has a key {key!r:.40} that is not text.", field=where)
+        kind = type(key).__name__
+        raise SchemaInvalidError(f"{where} has a key that is a {kind}, not text.", field=where)
     return plain_text(key, notes)
 
 
 def _number(value: int | float, where: str) -> int | float:
     if isinstance(value, float) and not math.isfinite(value):
-        raise SchemaInvalidError(f"{where} is {value}, which JSON has no form for.", field=where)
+        raise SchemaInvalidError(f"{where} holds {value}, which JSON has no form for.", field=where)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise SchemaInvalidError(
-            f"{where} is an integer of more than 64 bits.",
+            f"{where} holds an integer of more than 64 bits.",
             advice="Store it as a string.",
             field=where,
         )
@@ -82,10 +83,22 @@ def unit(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        what = repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
         raise SchemaInvalidError(
-            f"{where} must be a number from 0 to 1, not {value!r:.40}.", field=where
+            f"{where} must be a number from 0 to 1, not {what:.40}.", field=where
         )
     return float(value)
+
+
+def count(value: object, where: str) -> int | None:
+    """A whole number from 0 on, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise SchemaInvalidError(
+            f"{where} must be a whole number from 0 on, not {shown(value)}.", field=where
+        )
+    return value
 
 
 def strings(value: object, where: str) -> tuple[str, ...]:
@@ -97,7 +110,8 @@ def strings(value: object, where: str) -> tuple[str, ...]:
         raise SchemaInvalidError(f"{where} must be a list of strings.", field=where)
     for item in items:
         if not isinstance(item, str):
-            raise SchemaInvalidError(f"{where} holds {item!r:.40}, not a string.", field=where)
+            kind = type(item).__name__
+            raise SchemaInvalidError(f"{where} holds a {kind}, not a string.", field=where)
     return tuple(dict.fromkeys(items))
 
 

@@ -49,7 +49,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     counts: dict[str, int]
     agents: dict[str, int]
-    lines: int
+    revisions: int
     size_bytes: int
     last_seq: int
     last_written: str | None

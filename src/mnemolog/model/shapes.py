@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict
 
-from mnemolog.errors import SchemaInvalidError
+from mnemolog.errors import SchemaInvalidError, shown
 from mnemolog.model import plain
 from mnemolog.model.entry import ORIGINS, SCOPES, type_name
 from mnemolog.model.ids import check_id
@@ -108,14 +108,14 @@ def snake(name: str) -> str:
 
 def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """The checked envelope fields of a record; `notes` collects what was changed or left out."""
-    if not isinstance(record, Mapping):
-        raise SchemaInvalidError(f"An entry is an object, not {type(record).__name__}.")
     given = {snake(str(name)): value for name, value in record.items()}
     kind = type_name(given.get("type", "conversation"))
     own = SHAPES.get(kind, ())
     fields: dict[str, Any] = {"type": kind}
     flat: dict[str, Any] = {}
     for name, value in given.items():
+        if name == "type":
+            continue
         if name in own and not (name == "context" and "content" in given):
             flat[name] = value
         elif name in DERIVED:
@@ -143,7 +143,8 @@ def _known(name: str, own: tuple[str, ...]) -> str:
 def _importance_of(priority: object) -> float:
     if isinstance(priority, bool) or not isinstance(priority, int) or not 1 <= priority <= 10:
         raise SchemaInvalidError(
-            f"priority must be a whole number from 1 to 10, not {priority!r:.40}.", field="priority"
+            f"priority must be a whole number from 1 to 10, not {shown(priority)}.",
+            field="priority",
         )
     return priority / 10
 
@@ -164,7 +165,7 @@ def _settle_content(
         content["references"] = references  # kept as it came; the envelope holds the plain list
     if kind == "conversation" and isinstance(content, Mapping):
         content = _unwrap_message(content, fields)
-    fields["content"] = _checked_content(content, notes)
+    fields["content"] = _checked_content(kind, content, notes)
 
 
 def _unwrap_message(content: Mapping[str, Any], fields: dict[str, Any]) -> Any:
@@ -179,12 +180,12 @@ def _unwrap_message(content: Mapping[str, Any], fields: dict[str, Any]) -> Any:
     return text
 
 
-def _checked_content(content: object, notes: list[str]) -> str | dict[str, Any]:
+def _checked_content(kind: str, content: object, notes: list[str]) -> str | dict[str, Any]:
     if isinstance(content, str) and content.strip():
         return plain.plain_text(content, notes)
     if isinstance(content, Mapping) and content:
         checked = plain.plain_object(content, "content", notes)
-        _check_own_fields(checked)
+        _check_own_fields(kind, checked)
         return checked
     if content is None or isinstance(content, str | Mapping):
         raise SchemaInvalidError("The content is empty.", advice="Say something.", field="content")
@@ -193,11 +194,12 @@ def _checked_content(content: object, notes: list[str]) -> str | dict[str, Any]:
     )
 
 
-def _check_own_fields(content: dict[str, Any]) -> None:
-    for name in LISTS & content.keys():
+def _check_own_fields(kind: str, content: dict[str, Any]) -> None:
+    for name in LISTS.intersection(SHAPES.get(kind, ()), content):
         if not isinstance(content[name], list):
             raise SchemaInvalidError(f"{name} must be a list.", field=name)
-    plain.unit(content.get("confidence"), "confidence")
+    if kind == "preference":
+        plain.unit(content.get("confidence"), "confidence")
 
 
 def _checked(fields: dict[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -253,13 +255,22 @@ def one_of(value: object, known: tuple[str, ...], what: str) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise SchemaInvalidError(
-        f"{what} is {value!r:.40}.", advice=f"Use one of {', '.join(known)}.", field=what
+        f"{what} is {shown(value)}.", advice=f"Use one of {', '.join(known)}.", field=what
     )
+
+
+def as_record(given: object) -> Mapping[str, Any]:
+    """What was handed in as a record, if it is one; None is the empty one."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaInvalidError(f"An entry is an object, not {shown(given)}.")
+    return given
 
 
 def typed(kind: str, record: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     """A typed writer's arguments as one record, refused if what the type needs is missing."""
-    merged = {**(record or {}), **fields, "type": kind}
+    merged = {**as_record(record), **fields, "type": kind}
     content = merged.get("content")
     there = content if isinstance(content, Mapping) else merged
     for name in REQUIRED.get(kind, ()):

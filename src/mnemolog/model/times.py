@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from mnemolog.errors import InvalidFormatError
+from mnemolog.errors import InvalidFormatError, shown
 
 # Clocks may disagree by this much before a timestamp counts as lying in the future.
 SKEW = timedelta(minutes=5)
@@ -25,7 +25,7 @@ def normalise(value: object, what: str = "timestamp") -> str:
         return to_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     except (TypeError, ValueError, OverflowError, OSError) as error:
         raise InvalidFormatError(
-            f"The {what} {value!r:.80} is not a valid time.",
+            f"The {what} {shown(value, 80)} is not a valid time.",
             advice="Give ISO 8601 such as 2026-11-15T09:00:00.000Z, a datetime, "
             "or epoch milliseconds.",
             field=what,

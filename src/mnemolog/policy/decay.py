@@ -6,8 +6,12 @@ boost = 1 + 0.1 * accesses + 0.2 * importance
 """
 
 from math import exp, log
+from typing import TypeVar
 
 from mnemolog.settings import Decay
+
+# A number, or an array of numbers.
+Amount = TypeVar("Amount")
 
 
 def rate(kind: str, decay: Decay) -> float:
@@ -20,9 +24,9 @@ def rate(kind: str, decay: Decay) -> float:
     return log(2) / half_life if half_life else 0.0
 
 
-def boost(accesses: int, importance: float) -> float:
+def boost(accesses: Amount, importance: Amount) -> Amount:
     """What use and weight add against forgetting."""
-    return 1 + 0.1 * accesses + 0.2 * importance
+    return 1 + 0.1 * accesses + 0.2 * importance  # type: ignore[operator, return-value]
 
 
 def factor(kind: str, age_hours: float, decay: Decay, boost: float = 1.0) -> float:

@@ -72,6 +72,7 @@ def _settle_identity(fields: dict[str, Any], where: Circumstances) -> None:
     if agent is not None and fields.setdefault("agent_id", agent) != agent:
         raise NotAllowedError(
             f"This handle writes as {agent!r:.80}, not as {fields['agent_id']!r:.80}.",
+            advice="Leave agent_id out.",
             field="agent_id",
         )
 
@@ -131,7 +132,7 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> D
     if not given:
         raise SchemaInvalidError("Nothing to change was given.")
     notes: list[str] = []
-    record = {name: value for name in _KEPT if (value := getattr(before, name))}
+    record = {name: value for name in _KEPT if (value := getattr(before, name)) is not None}
     fields = shapes.fields_of({**record, **given}, notes)
     written = to_text(where.now)
     fields["timestamp"] = before.timestamp

@@ -18,7 +18,7 @@ KNOWN = (*_AGENTS, *_ENVELOPE, *_CONTENT, "tags", "time_range", "min_importance"
 
 def prepare(filters: Mapping[str, Any]) -> dict[str, Any]:
     """Check filters once, so that matching them is quick; None means no filter."""
-    given = {snake(name): value for name, value in filters.items() if value is not None}
+    given = {snake(str(name)): value for name, value in filters.items() if value is not None}
     for name in given:
         if name not in KNOWN:
             raise SchemaInvalidError(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemolog.errors import SettingsError
+from mnemolog.errors import SettingsError, shown
 from mnemolog.settings.keys import Key
 from mnemolog.settings.spellings import RENAMED, RETIRED, RetiredSettingWarning, Values, plain
 
@@ -129,10 +129,8 @@ def _checked(key: Key, raw: object, item: Given, strict: bool) -> object:
 
 
 def _refused(item: Given, permitted: str, key: str | None = None) -> SettingsError:
-    shown = repr(item.value)
-    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return SettingsError(
-        f"{item.name} = {shown} cannot be used.",
+        f"{item.name} = {shown(item.value, 80)} cannot be used.",
         advice=f"Permitted: {permitted}.",
         key=key or item.path,
         value=item.value,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError
-from mnemolog.ports import Store
-from mnemolog.settings import Settings
+from mnemolog.ports import BackEnd
 
 
 def __getattr__(name: str) -> Any:
@@ -16,14 +15,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-def open(
-    root: str, environ: Mapping[str, str], overrides: Mapping[str, object]
-) -> tuple[Store, Settings]:
-    """Open the back end that `root` names, and say which settings it runs under."""
+def open(root: str, environ: Mapping[str, str], overrides: Mapping[str, object]) -> BackEnd:
+    """Open the back end that `root` names."""
     if "://" in root:
         raise InvalidFormatError(
             f"There is no back end for {root.split('://')[0]!r:.40} addresses yet.",
             advice="Give the path of a folder.",
         )
-    opened: tuple[Store, Settings] = __getattr__("open_root")(root, environ, overrides)
+    opened: BackEnd = __getattr__("open_root")(root, environ, overrides)
     return opened

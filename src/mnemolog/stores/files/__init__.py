@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Lock as Mutex
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError, StorageError
+from mnemolog.errors import SessionError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
 from mnemolog.log import forks, intents, manifests, sessions
@@ -17,16 +17,18 @@ from mnemolog.log.tail import last_line
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
-from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
+from mnemolog.ports import Appended, BackEnd, Listed, LogKey, Reading, Write
 from mnemolog.settings import Settings, Storage, load
 from mnemolog.stores.files.batch import Batch
+from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.lazy import LazyFinder
 
 # So many logs are held open at once; each costs a few descriptors.
 MAX_OPEN = 128
 
 _FOLDERS = (paths.SESSIONS, paths.INTENTS, paths.DIRTY)
-_IGNORE = b"# Memory is private: never commit it.\n*\n"
+IGNORE = b"# Memory is private: never commit it.\n*\n"
 
 
 class FilesStore:
@@ -47,7 +49,8 @@ class FilesStore:
         self._unsynced = {}
 
     def _prepare(self) -> None:
-        if any(self._disk.stat(folder) is None for folder in _FOLDERS):
+        # The reserve comes last: without it, the folders may not be durable yet.
+        if any(self._disk.stat(path) is None for path in (*_FOLDERS, intents.RESERVE)):
             self._make_folders()
         intents.reserve(self._disk)
         intents.finish(self._disk, lambda fields: sessions.finish(self._disk, fields))
@@ -57,7 +60,7 @@ class FilesStore:
             self._disk.mkdir(folder)
         if self._disk.stat(".gitignore") is None:
             with suppress(FileExistsError):
-                fs.write_new(self._disk, ".gitignore", _IGNORE)
+                fs.write_new(self._disk, ".gitignore", IGNORE)
         self._disk.sync_folder("")
 
     def _log(self, key: LogKey) -> Held:
@@ -175,21 +178,8 @@ class FilesStore:
         self.forget()
 
     def _mark_dirty(self, key: LogKey) -> tuple[str, ...]:
-        """Tell the index that this log has news; it is derived, so a failure is only a warning."""
-        path = f"{paths.DIRTY}/{_MARKS[key.kind]}{paths.file_name(key.id)}"
-        try:
-            if self._disk.ident(path) is None:
-                self._disk.mkdir(paths.DIRTY)
-                self._disk.open(path, "create")
-        except FileExistsError:
-            pass
-        except StorageError as error:
-            return (f"stored, but the index could not be told: {error.message}",)
-        return ()
+        return mark(self._disk, log_name(key))
 
-
-# A session's mark is named like its folder; the others begin as no encoded id can.
-_MARKS = {"session": "", "user": "%u-", "shared": "%shared"}
 
 _NOTHING = View([], (), 0, 0, 0, None, ())
 
@@ -199,7 +189,7 @@ def _summary(view: View, seen: list[Head]) -> Summary:
     return Summary(
         counts=types,
         agents=agents,
-        lines=view.lines,
+        revisions=sum(head.revisions - 1 for head in seen),
         size_bytes=view.size,
         last_seq=view.last_seq,
         last_written=view.last_written,
@@ -214,13 +204,11 @@ def _entries(view: View, heads: list[Head]) -> Iterator[Entry]:
             yield entry
 
 
-def open_root(
-    root: str, environ: Mapping[str, str], overrides: Mapping[str, object]
-) -> tuple[FilesStore, Settings]:
+def open_root(root: str, environ: Mapping[str, str], overrides: Mapping[str, object]) -> BackEnd:
     """Open, and where needed make, the root in this folder."""
     disk = RealDisk(root)
     settings = read_settings(disk, environ).changed(overrides)
-    return FilesStore(disk, settings), settings
+    return BackEnd(FilesStore(disk, settings), LazyFinder(disk, disk.root), settings)
 
 
 def read_settings(disk: Disk, environ: Mapping[str, str]) -> Settings:

@@ -28,7 +28,7 @@ class Batch:
         self._storage = storage
         self._drafts = [Draft(write.entry) for write in writes]
         self.seqs: tuple[int, ...] = ()
-        self.revised: frozenset[str] = frozenset()
+        self.revised: tuple[bool, ...] = (False,) * len(writes)
         self.warnings: tuple[str, ...] = ()
 
     def names(self) -> str:
@@ -58,7 +58,12 @@ class Batch:
         heads = {head.id: head for head in view.heads}
         for write in given:
             self._check_one(write, heads.get(write.entry.id))
-        self.revised = frozenset(heads)
+        known = set(heads)
+        revised = []
+        for write in self._writes:
+            revised.append(write.entry.id in known)
+            known.add(write.entry.id)
+        self.revised = tuple(revised)
 
     def _check_one(self, write: Write, head: Head | None) -> None:
         if head is not None and not may_change(self._viewer, head):

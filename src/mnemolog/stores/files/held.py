@@ -46,10 +46,13 @@ class Held:
         """Make the files of a log that begins with its first entry."""
         if self.exists():
             return
-        self._disk.mkdir(self._place.guard.rpartition("/")[0])
-        for path in (self._place.lock, self._place.guard):
-            with suppress(FileExistsError):
-                self._disk.open(path, "create")
+        folder = self._place.guard.rpartition("/")[0]
+        self._disk.mkdir(folder)
+        with suppress(FileExistsError):
+            self._disk.open(self._place.lock, "create")
+        self._disk.sync_folder(folder)  # a log without its lock could never be written to
+        with suppress(FileExistsError):
+            self._disk.open(self._place.guard, "create")
 
 
 def place_of(key: LogKey) -> Place:

@@ -1,0 +1,1 @@
+"""Glue to agent frameworks: adapters translate and decide nothing."""

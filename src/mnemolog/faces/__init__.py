@@ -1,0 +1,1 @@
+"""The ways in for people; they translate, and decide nothing."""

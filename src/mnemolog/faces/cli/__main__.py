@@ -1,0 +1,5 @@
+"""`python -m mnemolog.faces.cli` is the command `mnemolog`."""
+
+from mnemolog.faces.cli import main
+
+main()

@@ -1,0 +1,83 @@
+"""The command with all its verbs, and how errors are told."""
+
+import sys
+from typing import Any
+
+import click
+
+from mnemolog.errors import MnemologError
+from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli.call import COMMON
+from mnemolog.faces.cli.verbs.add import add
+from mnemolog.faces.cli.verbs.demo import demo
+from mnemolog.faces.cli.verbs.doctor import doctor
+from mnemolog.faces.cli.verbs.init import init
+from mnemolog.faces.cli.verbs.log import log
+from mnemolog.faces.cli.verbs.sessions import sessions
+from mnemolog.faces.cli.verbs.settings import settings
+from mnemolog.faces.cli.verbs.show import show
+from mnemolog.faces.cli.verbs.stats import stats
+
+USAGE_CODE = "E_USAGE"
+
+
+class App(click.Group):
+    """A group whose every end is an exit code of the table."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run, tell what went wrong, and leave."""
+        given = args[0] if args else extra.get("args")
+        words = sys.argv[1:] if given is None else list(given)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows `?`
+        sys.exit(self._code(args, {**extra, "standalone_mode": False}, "--json" in words))
+
+    def _code(self, args: tuple[Any, ...], extra: dict[str, Any], as_json: bool) -> int:
+        try:
+            return super().main(*args, **extra) or exits.OK
+        except MnemologError as error:
+            tell(error, as_json)
+            return exits.code_of(error)
+        except click.ClickException as error:
+            _tell_usage(error, as_json)
+            return error.exit_code
+        except click.Abort:
+            return exits.INTERRUPTED
+
+
+def tell(error: MnemologError, as_json: bool) -> None:
+    """Say what was refused, why, and what to do."""
+    if as_json:
+        told = {"code": error.code, "message": error.message, "advice": error.advice}
+        screen.emit({**told, "details": error.details}, err=True)
+    else:
+        screen.say((f"{error.code}: ", "error"), str(error), err=True)
+
+
+def _tell_usage(error: click.ClickException, as_json: bool) -> None:
+    if as_json:
+        told = {"code": USAGE_CODE, "message": error.format_message(), "advice": _advice(error)}
+        screen.emit({**told, "details": {}}, err=True)
+    elif error.__class__.__name__ == "NoArgsIsHelpError":
+        for line in error.format_message().splitlines():
+            screen.say(line, err=True)
+    else:
+        screen.say((f"{USAGE_CODE}: ", "error"), error.format_message(), err=True)
+        screen.say(_advice(error), err=True)
+
+
+def _advice(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"Try `{context.command_path if context else 'mnemolog'} --help`."
+
+
+app = App(
+    "mnemolog",
+    params=list(COMMON),
+    help="Memory for LLM agents that you can read with `cat`.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
+for each in (init, add, show, log, sessions, stats, doctor, settings, demo):
+    app.add_command(each)

@@ -1,0 +1,146 @@
+"""What every verb is asked: on which root, as whom, and in which form to answer."""
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from mnemolog.faces.cli import exits, screen
+
+if TYPE_CHECKING:
+    from mnemolog.memory import Memory
+
+ROOT_VARIABLE = "MNEMOLOG_ROOT"
+
+COMMON = [
+    click.Option(
+        ["--root"],
+        metavar="FOLDER",
+        help="The memory to use: a folder. Else MNEMOLOG_ROOT, else the nearest .mnemolog upward "
+        "from here, else ~/.mnemolog.",
+    ),
+    click.Option(["--agent"], metavar="ID", help="See and write only what this agent may."),
+    click.Option(["--user"], metavar="ID", help="See only this user's sessions."),
+    click.Option(
+        ["--json", "as_json"], is_flag=True, help="Exact JSON for programs, on single lines."
+    ),
+]
+
+
+class Call(NamedTuple):
+    """One call of a verb."""
+
+    given_root: str | None
+    agent: str | None
+    user: str | None
+    as_json: bool
+
+    @property
+    def root(self) -> str:
+        """The root that is meant; nothing is made of it yet."""
+        from mnemolog.stores.files import roots
+
+        if self.named_root:
+            return self.named_root
+        found = roots.nearest(os.path.abspath("."))
+        return found or os.path.join(os.path.expanduser("~"), roots.NAME)
+
+    @property
+    def named_root(self) -> str | None:
+        """The root that somebody named: a folder by its full path, or an address as it is."""
+        named = self.given_root or os.environ.get(ROOT_VARIABLE)
+        return os.path.abspath(named) if named and not is_address(named) else named
+
+    @contextmanager
+    def memory(self, *, make: bool = False) -> Iterator["Memory"]:
+        """The memory as the caller may see it; a root is made only where the verb writes."""
+        from mnemolog.memory import Memory
+
+        root = self.root
+        if not make and not is_address(root):
+            self._expect(root)
+        with retired_settings_told(self.as_json), Memory.open(root) as memory:
+            yield self.view(memory)
+
+    def view(self, memory: "Memory") -> "Memory":
+        """The view of the agent and user who were named."""
+        if self.agent is not None:
+            memory = memory.for_agent(self.agent)
+        return memory if self.user is None else memory.for_user(self.user)
+
+    def _expect(self, root: str) -> None:
+        from mnemolog.errors import StorageIOError
+        from mnemolog.stores.files import roots
+
+        if not roots.is_root(root):
+            raise StorageIOError(
+                f"There is no memory in {root}.",
+                advice="`mnemolog init` makes one here; --root names another.",
+                root=root,
+            )
+
+
+def is_address(root: str) -> bool:
+    """Whether a root is an address instead of a folder."""
+    return "://" in root
+
+
+@contextmanager
+def retired_settings_told(as_json: bool) -> Iterator[None]:
+    """Pass on what the settings warn about, in words instead of Python's form."""
+    from mnemolog.settings import RetiredSettingWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RetiredSettingWarning)
+        before = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, RetiredSettingWarning):
+                screen.warn(str(message), as_json=as_json)
+            else:
+                before(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Make a function that takes a `Call` first into one that click can call.
+
+    The common options may stand before the verb as well as after it.
+    """
+
+    @functools.wraps(function)
+    @click.pass_context
+    def called(context: click.Context, /, **given: Any) -> int | None:
+        before = context.parent.params if context.parent else {}
+        root, agent, user, as_json = (
+            _first(given.pop(str(option.name)), before.get(str(option.name))) for option in COMMON
+        )
+        return _ended(function, Call(root, agent, user, bool(as_json)), given)
+
+    called.__click_params__ = [*getattr(function, "__click_params__", []), *reversed(COMMON)]  # type: ignore[attr-defined]
+    return called
+
+
+def _first(after: Any, before: Any) -> Any:
+    """What stands after the verb, else before it; an empty name is a name, and refused as one."""
+    return before if after is None or after is False else after
+
+
+def _ended(function: Callable[..., int | None], call: Call, given: dict[str, Any]) -> int | None:
+    """Two ends that are nobody's fault and need no words."""
+    try:
+        return function(call, **given)
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        # What is still in the buffer has no reader; Python must not try to write it at the end.
+        sys.stdout = StringIO()
+        return exits.BROKEN_PIPE

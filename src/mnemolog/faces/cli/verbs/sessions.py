@@ -1,0 +1,61 @@
+"""`mnemolog sessions`"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemolog.faces.cli import screen, words
+from mnemolog.faces.cli.call import Call, verb
+
+if TYPE_CHECKING:
+    from mnemolog.memory import Memory
+    from mnemolog.model.session import Session
+
+# As many as a person looks through; each costs a look at its whole log.
+SHOWN = 100
+
+COLUMNS = ("id", "user", "agents", "state", "updated", "entries", "size")
+
+
+@click.command()
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"At most N; a table has {SHOWN} unless told otherwise.",
+)
+@click.option("--state", metavar="STATE", help="Only those that are active, or idle.")
+@verb
+def sessions(call: Call, limit: int | None, state: str | None) -> None:
+    """List sessions, last changed first."""
+    with call.memory() as memory:
+        found = memory.list_sessions(state=state)
+        most = limit or (len(found) if call.as_json else SHOWN)
+        rows = (_row(memory, one) for one in found[:most])
+        if call.as_json:
+            for row in rows:
+                screen.emit(row)
+            return
+        screen.table(COLUMNS, map(_cells, rows))
+        if len(found) > most:
+            screen.say(f"and {len(found) - most:,} more; --limit shows them", err=True)
+
+
+def _row(memory: "Memory", session: "Session") -> dict[str, Any]:
+    import msgspec
+
+    numbers = memory.get_statistics(session.id)
+    facts: dict[str, Any] = msgspec.to_builtins(session)
+    return {**facts, "entries": numbers.total_entries, "size_bytes": numbers.size_bytes}
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    return [
+        row["id"],
+        row["user_id"] or "",
+        ", ".join(row["agent_ids"]),
+        row["state"],
+        words.moment(row["updated_at"]),
+        f"{row['entries']:,}",
+        words.size(row["size_bytes"]),
+    ]

@@ -1,0 +1,74 @@
+"""How sizes, times and entries read."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mnemolog.faces.cli.screen import Part, clean, one_line, say
+
+if TYPE_CHECKING:
+    from mnemolog.model.entry import Entry
+
+_INDENT = "    "
+# The field that says what an entry is about needs no name: the type above it is one.
+_MAIN = ("decision", "description")
+
+
+def size(count: int) -> str:
+    """A number of bytes as people read it."""
+    amount, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024 or unit == "GiB":
+            break
+        amount /= 1024
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def moment(stamp: str | None) -> str:
+    """A stored time without what nobody reads: `2026-11-15 09:00:00`."""
+    return "" if stamp is None else stamp[:19].replace("T", " ")
+
+
+def title(entry: "Entry") -> list[Part]:
+    """The line that stands above an entry's text."""
+    who = " ".join(filter(None, (entry.role, entry.agent_id)))
+    tags = " ".join(f"#{tag}" for tag in entry.tags)
+    parts: list[Part] = [
+        (moment(entry.timestamp), "dim"),
+        "  ",
+        (entry.type, "strong"),
+    ]
+    for text, style in ((who, ""), (tags, "note"), (entry.id, "dim")):
+        if text:
+            parts += ["  ", (text, style)]
+    return parts
+
+
+def say_entry(entry: "Entry") -> None:
+    """Show an entry: its title and its text."""
+    say(*title(entry))
+    say_content(entry)
+
+
+def say_content(entry: "Entry") -> None:
+    """Show an entry's text, indented, so that none can pass for another entry's title."""
+    for line in _lines(entry.content):
+        say(_INDENT, line)
+
+
+def _lines(content: str | Mapping[str, Any]) -> Iterator[str]:
+    if isinstance(content, str):
+        yield from clean(content).splitlines()
+        return
+    for key, value in sorted(content.items(), key=lambda item: item[0] not in _MAIN):
+        first, *rest = clean(plain(value)).splitlines() or [""]
+        yield first if key in _MAIN else f"{one_line(key)}: {first}"
+        yield from (f"{_INDENT}{line}" for line in rest)
+
+
+def plain(value: object) -> str:
+    """Any value as text; everything but text is written as JSON."""
+    if isinstance(value, str):
+        return value
+    import msgspec
+
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,1 @@
+"""The index: derived from the logs, deletable at any time, identical when it comes back."""

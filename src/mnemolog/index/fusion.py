@@ -1,0 +1,120 @@
+"""Fusion: word match, meaning, neighbours and session become one match from 0 to 1.
+
+Only a pool of rows is looked at closely: the best by words, the best by meaning, and the turns
+before and after each of them. The scales have fixed floors, so that the size of the pool moves no
+score.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemolog.index.columns import NONE
+from mnemolog.index.snapshot import Mask, Snapshot
+
+Floats = NDArray[np.float32]
+RowNumbers = NDArray[np.int64]
+
+NEIGHBOURS = 0.3
+SESSION = 0.3
+SPEAKER = 0.15
+# The most that all parts can add up to.
+CEILING = 2 * (1 + 2 * NEIGHBOURS) + SESSION * 2 + SPEAKER
+
+
+class Evidence(NamedTuple):
+    """What speaks for each row of the pool; `match` is all of it, from 0 to 1."""
+
+    rows: RowNumbers
+    lexical: Floats
+    semantic: Floats
+    neighbours: Floats
+    session: Floats
+    speaker: Floats
+    match: Floats
+
+    def only(self, kept: Mask) -> "Evidence":
+        """The evidence for some of the rows."""
+        rows, *rest = self
+        return Evidence(rows[kept], *(column[kept] for column in rest))
+
+
+def pool_size(rows: int) -> int:
+    """How many of the best rows are looked at: more where there are more to choose from."""
+    return 400 if rows <= 20_000 else 1000
+
+
+def fuse(
+    snapshot: Snapshot, mask: Mask, words: Floats, meaning: Floats | None, speakers: list[int]
+) -> Evidence:
+    """Put the evidence for the best rows together."""
+    lexical = words / max(float(words.max(initial=0.0)), 1e-9)
+    semantic = np.zeros_like(words) if meaning is None else _lifted(meaning, mask)
+    rows = _pool(snapshot, mask, lexical, semantic)
+    base = lexical[rows] + semantic[rows]
+    beside = _beside(snapshot, mask, rows, lexical + semantic)
+    own = base + NEIGHBOURS * beside
+    session = _session_best(snapshot.column("log")[rows], base)
+    speaker = np.isin(snapshot.column("agent")[rows], speakers).astype(np.float32)
+    speaker *= base > 0
+    total = own + SESSION * session * (own > 0) + SPEAKER * speaker
+    return Evidence(
+        rows, lexical[rows], semantic[rows], beside, session, speaker,
+        (total / CEILING).astype(np.float32),
+    )  # fmt: skip
+
+
+def _lifted(meaning: Floats, mask: Mask) -> Floats:
+    """Similarity above the average of what is in sight, as a share of the best."""
+    seen = meaning[mask]
+    if len(seen) == 0:
+        return np.zeros_like(meaning)
+    floor, best = float(seen.mean()), float(seen.max())
+    if best - floor < 1e-6:
+        return np.zeros_like(meaning)
+    lifted: Floats = np.clip((meaning - floor) / (best - floor), 0.0, 1.0).astype(np.float32)
+    lifted[~mask] = 0
+    return lifted
+
+
+def _pool(snapshot: Snapshot, mask: Mask, *signals: Floats) -> RowNumbers:
+    chosen = [_best(signal, pool_size(snapshot.rows)) for signal in signals]
+    rows = np.concatenate(chosen)
+    previous = snapshot.column("previous")[rows]
+    following = snapshot.following[rows]
+    beside = np.concatenate([previous, following])
+    rows = np.concatenate([rows, beside[beside != NONE].astype(np.int64)])
+    rows.sort()
+    rows = rows[np.r_[True, rows[1:] != rows[:-1]]] if len(rows) else rows
+    return rows[mask[rows]]
+
+
+def _best(signal: Floats, most: int) -> RowNumbers:
+    """The rows with the largest values above zero."""
+    rows = np.flatnonzero(signal > 0.05 * signal.max(initial=0.0))
+    if len(rows) > most:
+        rows = rows[np.argpartition(signal[rows], -most)[-most:]]
+    return rows
+
+
+def _beside(snapshot: Snapshot, mask: Mask, rows: RowNumbers, base: Floats) -> Floats:
+    """What the turns before and after a row are worth."""
+    total = np.zeros(len(rows), np.float32)
+    for others in (snapshot.column("previous")[rows], snapshot.following[rows]):
+        has_one = others != NONE
+        at = others[has_one].astype(np.int64)
+        total[has_one] += np.where(mask[at], base[at], 0)
+    return total
+
+
+def _session_best(logs: NDArray[np.uint32], base: Floats) -> Floats:
+    """For each row, the best value in its log."""
+    order = np.argsort(logs, kind="stable")
+    ordered = logs[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
+    best = np.zeros_like(base)
+    if len(ordered):
+        largest = np.maximum.reduceat(base[order], starts)
+        best[order] = np.repeat(largest, np.diff(np.r_[starts, len(ordered)]))
+    return best

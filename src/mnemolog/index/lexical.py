@@ -1,0 +1,83 @@
+"""Lexical match: BM25 over the rows that the caller may see, and over their statistics alone."""
+
+import re
+import sqlite3
+from collections import Counter
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemolog.index import postings, tokens
+from mnemolog.index.snapshot import Mask, Snapshot
+
+K1 = 1.2
+B = 0.75
+_WILDCARD = re.compile(r"[\w*]*\*[\w*]*")
+_MAX_FORMS = 512
+
+Scores = NDArray[np.float32]
+
+
+class Wanted(NamedTuple):
+    """One thing to look for: the terms that count as it, and how often it was asked for."""
+
+    terms: tuple[int, ...]
+    times: int
+
+
+def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
+    """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
+    folded = tokens.fold(text)
+    parts = [part for part in _WILDCARD.findall(folded) if len(part.strip("*")) >= 1]
+    plain = _WILDCARD.sub(" ", folded) if parts else text
+    found = [
+        Wanted((tokens.hash_of(term),), times)
+        for term, times in Counter(tokens.terms(plain)).items()
+    ]
+    return found + [_matching(db, part) for part in dict.fromkeys(parts)]
+
+
+def _matching(db: sqlite3.Connection, part: str) -> Wanted:
+    """The terms of all known words that fit a pattern."""
+    rows = db.execute(
+        "SELECT DISTINCT hash FROM term WHERE word GLOB ? LIMIT ?", (part, _MAX_FORMS)
+    )
+    return Wanted(tuple(number for (number,) in rows), 1)
+
+
+def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
+    """BM25 of every row; rows outside the mask have none and change none."""
+    scores = np.zeros(snapshot.rows, np.float32)
+    total = int(np.count_nonzero(mask))
+    if not asked or total == 0:
+        return scores
+    lengths = snapshot.column("length")
+    mean = max(1.0, float(lengths[mask].mean()))
+    found = snapshot.occurrences([term for one in asked for term in one.terms])
+    for one in asked:
+        rows, counts = _union([found[term] for term in one.terms])
+        seen = mask[rows]
+        rows, counts = rows[seen], counts[seen].astype(np.float32)
+        if len(rows):
+            weight = one.times * log(1 + (total - len(rows) + 0.5) / (len(rows) + 0.5))
+            norm = K1 * (1 - B + B * lengths[rows].astype(np.float32) / np.float32(mean))
+            scores[rows] += np.float32(weight * (K1 + 1)) * counts / (counts + norm)
+    return scores
+
+
+def _union(
+    parts: list[tuple[postings.Rows, postings.Counts]],
+) -> tuple[postings.Rows, NDArray[np.uint32]]:
+    """The rows of several terms as if they were one; each row once."""
+    if len(parts) == 1:
+        return parts[0][0], parts[0][1].astype(np.uint32)
+    if not parts:
+        return np.empty(0, np.uint32), np.empty(0, np.uint32)
+    rows = np.concatenate([part[0] for part in parts])
+    counts = np.concatenate([part[1] for part in parts]).astype(np.uint32)
+    order = np.argsort(rows, kind="stable")
+    rows, counts = rows[order], counts[order]
+    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]]) if len(rows) else rows
+    return rows[starts], np.add.reduceat(counts, starts) if len(rows) else counts

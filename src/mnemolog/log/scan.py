@@ -1,0 +1,77 @@
+"""Scanning: the lines of a log after a position, one after the other, without folding them."""
+
+from collections.abc import Iterator
+
+from mnemolog.fs import Disk, File
+from mnemolog.log import lines
+from mnemolog.log.places import Chain, Place, open_guard
+from mnemolog.ports import Fed, Position
+
+
+class Scan:
+    """One pass over a log; `position` is how far it came."""
+
+    def __init__(self, disk: Disk, place: Place, since: Position | None) -> None:
+        self._files, self.chain = _open(disk, place)
+        self.restarted = since is None or not self._fits(since)
+        self.position = since or Position()
+        if self.restarted:
+            self.position = Position(self.chain.generation)
+        self.size = sum(file.size() for file in self._files)
+
+    def _fits(self, since: Position) -> bool:
+        """Whether the bytes before the position are still those that were read."""
+        if since.generation != self.chain.generation or since.segment >= len(self._files):
+            return False
+        if since.sum is None:
+            return since.offset == 0
+        before = self._files[since.segment].read(since.offset - since.length, since.length)
+        found = lines.verify(before.rstrip(b"\r\n"))
+        return found is not None and found.decode() == since.sum
+
+    def __iter__(self) -> Iterator[Fed]:
+        """Each valid line and the position after it."""
+        for number in range(self.position.segment, len(self._files)):
+            start = self.position.offset if number == self.position.segment else 0
+            yield from self._segment(number, start)
+
+    def _segment(self, number: int, start: int) -> Iterator[Fed]:
+        file = self._files[number]
+        content = file.read(start, file.size() - start)
+        if content:
+            file.sync()
+        is_sealed = number + 1 < len(self._files)
+        at = 0
+        while at < len(content):
+            end = content.find(b"\n", at)
+            if end < 0 and not is_sealed:
+                return
+            end = len(content) if end < 0 else end + 1
+            yield from self._line(number, start + at, content[at:end])
+            at = end
+
+    def _line(self, number: int, offset: int, raw: bytes) -> Iterator[Fed]:
+        line = raw.rstrip(b"\r\n")
+        skipped = 0
+        if lines.verify(line) is None:
+            skipped = lines.salvage(line)
+            line = line[skipped:] if skipped > 0 else b""
+        entry = lines.entry(line) if line else None
+        if entry is None:
+            return
+        offset, length = offset + max(skipped, 0), len(raw) - max(skipped, 0)
+        total = entry.sum.removeprefix("sha256:")
+        after = Position(self.chain.generation, number, offset + length, length, total)
+        self.position = after
+        yield Fed(entry, after)
+
+
+def _open(disk: Disk, place: Place) -> tuple[list[File], Chain]:
+    """Open the segments that the guard names, again if a rewrite came between."""
+    for _ in range(100):
+        chain = place.chain(open_guard(disk, place))
+        try:
+            return [disk.open(chain.path(one), "read") for one in chain.segments], chain
+        except FileNotFoundError:
+            continue
+    raise place.missing()

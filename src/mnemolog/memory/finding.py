@@ -1,0 +1,73 @@
+"""Finding: queries over one session or all, and the source documents' shorter forms of them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from mnemolog.errors import InvalidQueryError
+from mnemolog.memory.base import Base
+from mnemolog.model import query as queries
+from mnemolog.model.query import Hits, Query
+from mnemolog.ports import Index
+
+
+class Finding(Base):
+    """The verbs that search."""
+
+    def query(
+        self,
+        session_id: str | None = None,
+        query: Query | Mapping[str, Any] | None = None,
+        /,
+        **filters: Any,
+    ) -> Hits:
+        """Search one session, or with None all that this handle may see.
+
+        Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
+        `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`.
+        """
+        now = self._clock.now()
+        asked = _query(query, filters, now)
+        decay = self.settings.decay
+        if session_id is not None:
+            manifest = self._manifest(session_id)
+            decay = self.settings.with_overrides(manifest.settings).decay
+        return self._search_index().search(asked, self._viewer, session_id, now, decay)
+
+    query_memories = query
+
+    def search_by_topic(self, session_id: str | None, topic: str, **filters: Any) -> Hits:
+        """Entries with this tag, with a tag below it, or with this topic in their context."""
+        return self.query(session_id, tags=[topic], **filters)
+
+    def search_by_type(self, session_id: str | None, type: str, **filters: Any) -> Hits:
+        """Entries of one type."""
+        return self.query(session_id, types=[type], **filters)
+
+    def search_by_time_range(
+        self, session_id: str | None, start: Any, end: Any, **filters: Any
+    ) -> Hits:
+        """Entries between two moments, both included, newest first unless `sort` says otherwise."""
+        filters.setdefault("sort", "time_desc")
+        return self.query(session_id, time_range={"start": start, "end": end}, **filters)
+
+    def _search_index(self) -> Index:
+        if self._index is None:
+            raise InvalidQueryError("This handle was made without an index.")
+        return self._index
+
+    def rebuild_index(self, session_id: str | None = None) -> int:
+        """Throw the index away and read all logs again; says how many entries it holds."""
+        if session_id is not None:
+            self._manifest(session_id)
+        return self._search_index().rebuild()
+
+
+def _query(
+    query: Query | Mapping[str, Any] | None, more: Mapping[str, Any], now: datetime
+) -> Query:
+    if not isinstance(query, Query):
+        return queries.parse({**(query or {}), **more}, now)
+    if more:
+        raise InvalidQueryError("Give a Query or keywords, not both.")
+    return query

@@ -1,0 +1,175 @@
+"""A query: what is searched for, and what is found."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from mnemolog.errors import InvalidQueryError, MnemologError, shown
+from mnemolog.model import plain
+from mnemolog.model.entry import Entry, type_name
+from mnemolog.model.shapes import snake
+from mnemolog.model.times import normalise, to_text
+
+SORTS = ("relevance_desc", "time_desc", "time_asc")
+SCORERS = ("recall", "weighted", "product")
+MAX_LIMIT = 1000
+MAX_DEPTH = 16
+
+_UNITS = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 2592000,
+          "year": 31536000}  # fmt: skip
+_RELATIVE = re.compile(r"(?:last|past)\s+(?:(\d{1,5})\s+)?(minute|hour|day|week|month|year)s?")
+_ALIASES = {"sort_by": "sort", "type": "types", "tag": "tags", "agent": "agents", "user": "users",
+            "agent_id": "agents", "user_id": "users"}  # fmt: skip
+_SORT_ALIASES = {"relevance": "relevance_desc", "time": "time_desc", "timestamp": "time_desc",
+                 "newest": "time_desc", "oldest": "time_asc"}  # fmt: skip
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look for. Filters narrow; the text ranks; no text ranks by time and weight alone."""
+
+    text: str = ""
+    types: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    all_tags: tuple[str, ...] = ()
+    exclude_tags: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+    references: tuple[str, ...] = ()
+    max_depth: int = 1
+    min_relevance: float = 0.0
+    min_importance: float = 0.0
+    limit: int = 20
+    sort: str = "relevance_desc"
+    scorer: str = "recall"
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that was found, how relevant it is from 0 to 1, and why."""
+
+    entry: Entry
+    relevance: float
+    why: dict[str, float]
+
+
+class Hits(list[Hit]):
+    """Hits in order; `semantic` says whether meaning was compared: ready, pending or off."""
+
+    def __init__(
+        self, hits: list[Hit], semantic: str = "off", warnings: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(hits)
+        self.semantic = semantic
+        self.warnings = warnings
+
+
+def parse(given: Mapping[str, Any], now: datetime) -> Query:
+    """Make a query of the source documents' objects or keywords; bad filters are refused."""
+    named = {_name(str(key)): value for key, value in given.items()}
+    fields: dict[str, Any] = {}
+    try:
+        for name, value in named.items():
+            if value is not None:
+                fields |= _field(name, value, now)
+    except InvalidQueryError:
+        raise
+    except MnemologError as error:
+        raise InvalidQueryError(error.message, advice=error.advice, **error.details) from error
+    return Query(**fields)
+
+
+def _name(key: str) -> str:
+    name = snake(key)
+    return _ALIASES.get(name, name)
+
+
+def _field(name: str, value: Any, now: datetime) -> dict[str, Any]:
+    if name == "text":
+        return {"text": _text(value)}
+    if name == "types":
+        return {"types": tuple(type_name(kind) for kind in plain.strings(value, "types"))}
+    if name in ("agents", "users", "references", "all_tags", "exclude_tags"):
+        return {name: plain.strings(value, name)}
+    if name == "tags":
+        return _tags(value)
+    if name == "time_range":
+        return _time_range(value, now)
+    if name in ("min_relevance", "min_importance"):
+        return {name: plain.unit(value, name)}
+    if name in ("limit", "max_depth"):
+        return {name: _whole(value, name, MAX_LIMIT if name == "limit" else MAX_DEPTH)}
+    if name == "sort":
+        return {"sort": _word(_SORT_ALIASES.get(str(value), value), SORTS, "sort")}
+    if name == "scorer":
+        return {"scorer": _word(value, SCORERS, "scorer")}
+    raise _unknown(name)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidQueryError(f"text must be a string, not {type(value).__name__}.")
+    return plain.plain_text(value, [])
+
+
+def _tags(value: Any) -> dict[str, Any]:
+    """A list wants any of its tags; an object may `include`, want `all`, and `exclude`."""
+    if not isinstance(value, Mapping):
+        return {"tags": plain.strings(value, "tags")}
+    known = {"include": "tags", "any": "tags", "all": "all_tags", "exclude": "exclude_tags"}
+    for key in value:
+        _word(key, tuple(known), "tags")
+    return {known[key]: plain.strings(items, f"tags.{key}") for key, items in value.items()}
+
+
+def _time_range(value: Any, now: datetime) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"start": to_text(now - _span(value)), "end": None}
+    if not isinstance(value, Mapping) or set(value) - {"start", "end"}:
+        raise InvalidQueryError(
+            "time_range must have `start`, `end` or both, or be a phrase such as 'last week'."
+        )
+    return {side: _moment(value[side], side, now) for side in ("start", "end") if value.get(side)}
+
+
+def _moment(value: Any, side: str, now: datetime) -> str:
+    if isinstance(value, str) and _RELATIVE.fullmatch(value.strip().lower()):
+        return to_text(now - _span(value))
+    return normalise(value, f"time_range.{side}")
+
+
+def _span(phrase: str) -> timedelta:
+    found = _RELATIVE.fullmatch(phrase.strip().lower())
+    if found is None:
+        raise InvalidQueryError(
+            f"{phrase!r:.60} is no span of time.",
+            advice="Say 'last hour', 'last 3 days', 'past week', …",
+        )
+    return timedelta(seconds=int(found[1] or 1) * _UNITS[found[2]])
+
+
+def _whole(value: object, name: str, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise InvalidQueryError(
+            f"{name} must be a whole number from 0 to {most}, not {shown(value)}."
+        )
+    return value
+
+
+def _word(value: object, known: tuple[str, ...], name: str) -> str:
+    if isinstance(value, str) and value in known:
+        return value
+    raise InvalidQueryError(f"{name} is {shown(value)}.", advice=f"Use one of {', '.join(known)}.")
+
+
+def _unknown(name: str) -> InvalidQueryError:
+    known = [*Query.__struct_fields__, "time_range"]
+    near = difflib.get_close_matches(name, known, 1)
+    return InvalidQueryError(
+        f"A query has no field {name!r:.60}.",
+        advice=f"Did you mean {near[0]!r}?" if near else f"Use {', '.join(known)}.",
+    )

@@ -1,0 +1,176 @@
+"""The doctor: looks at everything below a root, says what is wrong, mends what is safe to mend.
+
+Looking changes nothing and takes no lock for longer than a glance. Mending never removes a line of
+a log: what it takes out of a session's folder is either a copy, or kept in quarantine.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from mnemolog import paths
+from mnemolog.errors import MnemologError, SettingsError, StorageError
+from mnemolog.fs import Disk
+from mnemolog.fs.real import RealDisk, file_system
+from mnemolog.log.sessions import GONE, NEW
+from mnemolog.model.times import to_text
+from mnemolog.ports import SHARED, LogKey
+from mnemolog.settings import Settings
+from mnemolog.stores.files import read_settings
+from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case, id_of
+from mnemolog.stores.files.findings_lines import LineCheck
+from mnemolog.stores.files.findings_root import (
+    Around,
+    check_files,
+    check_intents,
+    check_leftovers,
+    check_root,
+)
+from mnemolog.stores.files.findings_sessions import SessionCheck
+from mnemolog.stores.files.held import place_of
+
+Progress = Callable[[int, int], None]
+
+_USER_LOG = place_of(LogKey("user", "any")).guard.rpartition("/")[2]
+
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+class Outcome(NamedTuple):
+    """A finding and what became of it: what was done, or why that failed."""
+
+    finding: Finding
+    done: str | None = None
+    failed: str | None = None
+
+
+class Visit:
+    """A visit to one root: what to look at, at which moment, and whom to tell how far it got."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        settings: Settings,
+        *,
+        around: Around | None = None,
+        now: datetime | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.disk = disk
+        self.around = around
+        self.now = now or datetime.now(UTC)
+        self.tally = Tally()
+        self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
+        self.progress = progress or _unwatched
+
+    @property
+    def now_ns(self) -> int:
+        """The moment as the disk counts it."""
+        return int(self.now.timestamp() * 1e9)
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Nobody wants to know how far it got."""
+
+
+def visit_root(root: str, environ: Mapping[str, str], progress: Progress | None = None) -> Visit:
+    """A visit to the root in this folder; settings that cannot be used do not prevent it."""
+    disk = RealDisk(root)
+    if disk.stat("") is None:
+        return Visit(disk, Settings(), progress=progress)
+    try:
+        settings = read_settings(disk, environ)
+    except (SettingsError, UnicodeDecodeError):
+        settings = Settings()
+    around = Around(os.path.abspath(root), *file_system(root))
+    return Visit(disk, settings, around=around, progress=progress)
+
+
+def examine(visit: Visit) -> Iterator[Finding]:
+    """Everything that is wrong below a root, one at a time."""
+    return (found.finding for found in _cases(visit))
+
+
+def repair(visit: Visit) -> Iterator[Outcome]:
+    """The same, and each thing that can safely be mended is mended as soon as it is found."""
+    return map(_mended, _cases(visit))
+
+
+def worst(severities: Iterable[Severity]) -> Severity | None:
+    """The worst of all severities; None if there are none."""
+    return max(severities, key=SEVERITIES.index, default=None)
+
+
+def _mended(found: Case) -> Outcome:
+    if found.mend is None:
+        return Outcome(found.finding)
+    try:
+        return Outcome(found.finding, done=found.mend())
+    except FileNotFoundError:
+        return Outcome(found.finding, done="it is gone by now")
+    except MnemologError as error:
+        return Outcome(found.finding, failed=str(error))
+
+
+def _cases(visit: Visit) -> Iterator[Case]:
+    disk = visit.disk
+    if disk.stat("") is None:
+        yield case("root_missing", "", "there is no such folder")
+        return
+    yield from _guarded("", check_root(disk, visit.around))
+    yield from _guarded("", check_files(disk, visit.now_ns))
+    yield from _guarded(paths.INTENTS, check_intents(disk))
+    yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
+    yield from _check_logs(visit)
+
+
+def _guarded(path: str, cases: Iterator[Case]) -> Iterator[Case]:
+    """What the disk refuses to show is a finding too; the rest is still looked at."""
+    try:
+        yield from cases
+    except StorageError as error:
+        yield case("unreadable", path, error.message)
+
+
+def _check_logs(visit: Visit) -> Iterator[Case]:
+    folders = [f"{paths.SESSIONS}/{name}" for name in _names(visit, paths.SESSIONS)]
+    users = _names(visit, paths.USERS)
+    total = len(folders) + len(users) + 1
+    for done, folder in enumerate(folders):
+        visit.progress(done, total)
+        yield from _guarded(folder, _check_session(visit, folder))
+    for done, name in enumerate(users, len(folders)):
+        visit.progress(done, total)
+        path = f"{paths.USERS}/{name}/{_USER_LOG}"
+        yield from _guarded(path, _check_file_log(visit, id_of(name) or name, path))
+    shared = place_of(SHARED)
+    yield from _guarded(shared.guard, _check_file_log(visit, shared.name, shared.guard))
+    visit.progress(total, total)
+
+
+def _names(visit: Visit, folder: str) -> list[str]:
+    try:
+        found = visit.disk.list(folder)
+    except StorageError:
+        return []  # reported by the look at all files
+    return [name for name in found if not name.startswith((NEW, GONE))]
+
+
+def _check_session(visit: Visit, folder: str) -> Iterator[Case]:
+    status = visit.disk.stat(folder)
+    if status is None or status.is_link:
+        return
+    if not status.is_folder:
+        yield case("stranger", folder, "it is no session's folder")
+        return
+    visit.tally.sessions += 1
+    visit.tally.logs += 1
+    now = to_text(visit.now)
+    yield from SessionCheck(visit.disk, folder, visit.tally, visit.lock_timeout, now).cases()
+
+
+def _check_file_log(visit: Visit, name: str, path: str) -> Iterator[Case]:
+    if visit.disk.stat(path) is not None:
+        visit.tally.logs += 1
+        yield from LineCheck(visit.disk, name, visit.tally).segment(path, is_sealed=False)

@@ -1,0 +1,97 @@
+"""Searching the files: the index says where the best lines lie, and the logs what they say."""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from mnemolog import paths
+from mnemolog.errors import CorruptionError, SessionError
+from mnemolog.fs import Disk, File
+from mnemolog.index.index import Index
+from mnemolog.index.vectors import Embedder
+from mnemolog.log import lines
+from mnemolog.log.places import open_guard
+from mnemolog.model.entry import MARKS, Entry
+from mnemolog.model.query import Hit, Hits, Query
+from mnemolog.model.times import to_text
+from mnemolog.policy.access import Viewer
+from mnemolog.ports import Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.settings import Decay
+from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
+from mnemolog.stores.files.uses import Uses, read_uses
+
+
+class _Feed(FilesFeed):
+    """The feed with the uses that were noted beside the logs."""
+
+    def uses(self, name: str, offset: int) -> tuple[list[Use], int]:
+        return read_uses(self._disk, name, offset)
+
+
+class FilesFinder:
+    """The index of a root, with the lines that it points to."""
+
+    def __init__(self, disk: Disk, root: str, embedder: Embedder | None) -> None:
+        self._disk = disk
+        self._uses = Uses(disk)
+        self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder)
+
+    def search(
+        self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> Hits:
+        log = None if session_id is None else log_name(LogKey("session", session_id))
+        found = self._index.search(query, viewer, log, now, decay)
+        files: dict[tuple[str, int], list[File]] = {}
+        hits: list[Hit] = []
+        uses: list[tuple[str, Use]] = []
+        for candidate in found.candidates:
+            entry = self._read(candidate.spot, files)
+            if entry is not None:
+                hits.append(Hit(entry=entry, relevance=candidate.relevance, why=candidate.why))
+                uses.append((candidate.spot.log, Use(entry.id, to_text(now))))
+        self._uses.note(uses)
+        return Hits(hits, found.semantic)
+
+    def _read(self, spot: Spot, files: dict[tuple[str, int], list[File]]) -> Entry | None:
+        """The entry at a spot; None if the line is no longer what the index saw."""
+        key = (spot.log, spot.generation)
+        if key not in files:
+            files[key] = self._open(*key)
+        if spot.segment >= len(files[key]):
+            return None
+        line = files[key][spot.segment].read(spot.offset, spot.length).rstrip(b"\r\n")
+        entry = lines.entry(line) if lines.verify(line) else None
+        if entry is None or entry.type in MARKS:
+            return None
+        first = to_text(datetime.fromtimestamp(spot.time / 1000, UTC))
+        if first == entry.timestamp:
+            return entry
+        return msgspec.structs.replace(entry, timestamp=first, at=entry.written_at)
+
+    def _open(self, name: str, generation: int) -> list[File]:
+        place = place_named(name)
+        try:
+            chain = place.chain(open_guard(self._disk, place))
+            if chain.generation != generation:
+                return []
+            return [self._disk.open(chain.path(one), "read") for one in chain.segments]
+        except (FileNotFoundError, SessionError, CorruptionError):
+            return []  # removed or rewritten since the index saw it
+
+    def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
+        return self._index.sessions(wanted, viewer)
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        return self._index.catch_up(progress)
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        return self._index.rebuild(progress)
+
+    def close(self) -> None:
+        self._uses.flush()
+        self._index.close()
+
+
+def make_finder(disk: Disk, root: str) -> FilesFinder:
+    """The finder of a root, with the embedder that ships with the package."""
+    return FilesFinder(disk, root, None)

@@ -1,0 +1,131 @@
+"""What the doctor can find: one table of kinds, and the record of one finding."""
+
+import os
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+
+from mnemolog.paths import file_name
+
+Severity = Literal["error", "warning", "note"]
+
+BACKUP = "Restore it from a backup if you have one."
+
+
+class Kind(NamedTuple):
+    """How bad a kind of finding is, and what to do about it."""
+
+    severity: Severity
+    advice: str
+
+
+KINDS: dict[str, Kind] = {
+    # the root and what it lies on
+    "root_missing": Kind("error", "Check --root, or make a root with `mnemolog init`."),
+    "root_bare": Kind("note", "The first use prepares it; check that --root is what you meant."),
+    "settings_unusable": Kind("error", "Correct the settings file; nothing opens before that."),
+    "gitignore_missing": Kind("warning", "--repair writes it, so that memory is never committed."),
+    "space_low": Kind("warning", "Free some space: on a full disk nothing more is stored."),
+    "network_disk": Kind("warning", "Keep the root on a local disk: locks and syncs may lie here."),
+    "sync_folder": Kind("warning", "Keep the root elsewhere: a syncing program may replace files."),
+    # files and folders
+    "mode_loose": Kind("warning", "--repair takes the rights of others away."),
+    "link": Kind("error", "mnemolog follows no links; replace it by what it points to."),
+    "twin": Kind("error", "Rename one by hand: some disks and archives keep only one of them."),
+    "stranger": Kind("note", "mnemolog does not use it; move it elsewhere if it is yours."),
+    "temporary": Kind("warning", "A crash left it; --repair removes it."),
+    "leftover": Kind("warning", "A crash left it; --repair removes it."),
+    "leftover_lines": Kind("warning", "It was never a session; look inside, then remove it."),
+    "intent_open": Kind("warning", "--repair finishes it, and so does opening the root."),
+    "unreadable": Kind("error", "Check the disk and the rights of the file."),
+    # sessions
+    "manifest_missing": Kind("error", "--repair rebuilds it from the segments."),
+    "manifest_unreadable": Kind(
+        "error", "--repair rebuilds it from the segments and keeps the bad one in quarantine."
+    ),
+    "manifest_newer": Kind("warning", "Upgrade mnemolog to write here; reading may go on working."),
+    "manifest_misplaced": Kind("error", "Give the folder the name of its session again."),
+    "lock_missing": Kind("error", "--repair makes it; without it nothing can be written here."),
+    "segment_missing": Kind("error", BACKUP),
+    "segment_size": Kind("error", f"Somebody else changed it. {BACKUP}"),
+    "orphan": Kind("warning", "--repair removes it: the session does not need it."),
+    "orphan_lines": Kind("error", "--repair moves it to quarantine; no line of it is lost."),
+    # lines
+    "line_damaged": Kind(
+        "error", f"--repair copies its bytes to quarantine; the log stays. {BACKUP}"
+    ),
+    "line_kept": Kind("warning", f"Readers skip it; its bytes are kept in quarantine. {BACKUP}"),
+    "line_order": Kind("warning", "Somebody else changed the log; entries may appear in disorder."),
+    "line_newer": Kind("note", "Upgrade mnemolog to write here; reading goes on as far as it can."),
+    "tail_torn": Kind("note", "A write was interrupted or is under way; the next one goes on."),
+}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is not as it should be."""
+
+    severity: Severity
+    code: str
+    path: str
+    what: str
+    advice: str
+    can_repair: bool
+    offset: int | None = None
+    length: int | None = None
+
+
+class Case(NamedTuple):
+    """A finding and, where that is safe, the way to mend it; mending says what was done."""
+
+    finding: Finding
+    mend: Callable[[], str] | None = None
+
+
+class Tally:
+    """How much was looked at."""
+
+    def __init__(self) -> None:
+        self.sessions = 0
+        self.logs = 0
+        self.lines = 0
+        self.size_bytes = 0
+
+
+def case(
+    code: str,
+    path: str,
+    what: str,
+    mend: Callable[[], str] | None = None,
+    *,
+    offset: int | None = None,
+    length: int | None = None,
+) -> Case:
+    """Make a case of a kind that the table knows."""
+    kind = KINDS[code]
+    found = Finding(
+        severity=kind.severity,
+        code=code,
+        path=shown(path) or ".",
+        what=what,
+        advice=kind.advice,
+        can_repair=mend is not None,
+        offset=offset,
+        length=length,
+    )
+    return Case(found, mend)
+
+
+def shown(path: str) -> str:
+    """A path as text that any file can hold, whatever bytes its name is made of."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def id_of(name: str) -> str | None:
+    """The id that a file name stands for, where the name still tells it."""
+    try:
+        found = unquote(name, errors="strict")
+        return found if file_name(found) == name else None
+    except UnicodeError:
+        return None

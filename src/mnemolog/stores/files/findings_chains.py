@@ -1,0 +1,66 @@
+"""What mending a session needs: its segments by their names, its lock, a way to set aside."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
+
+from mnemolog import fs
+from mnemolog.fs import Disk
+from mnemolog.log import manifests
+from mnemolog.log.lock import Lock
+from mnemolog.log.places import SessionPlace
+from mnemolog.model.entry import Damage
+from mnemolog.stores.files.findings_lines import keep
+
+_SEGMENT = re.compile(r"memory\.g(\d{1,9})\.(\d{1,9})\.jsonl")
+
+
+def segment_number(name: str) -> tuple[int, int] | None:
+    """The generation and the number that a segment's name tells; None for any other name."""
+    if name == manifests.FIRST_SEGMENT:
+        return 1, 1
+    match = _SEGMENT.fullmatch(name)
+    number = (int(match[1]), int(match[2])) if match else None
+    return number if number and manifests.segment_name(*number) == name else None
+
+
+def chains_in(names: list[str]) -> dict[int, dict[int, str]]:
+    """The segments among these names, by generation and number, in order."""
+    found = ((segment_number(name), name) for name in names)
+    chains: dict[int, dict[int, str]] = {}
+    for number, name in sorted((number, name) for number, name in found if number):
+        chains.setdefault(number[0], {})[number[1]] = name
+    return chains
+
+
+@contextmanager
+def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
+    """Hold a session's checked lock; unlike a writer's, this needs no manifest."""
+    deadline = monotonic() + timeout
+    path = f"{folder}/lock"
+    while True:
+        lock = Lock(disk.open(path, "update"), folder)
+        lock.acquire(deadline)
+        if disk.ident(path) == lock.ident:
+            break
+        lock.release()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def make_lock(disk: Disk, folder: str) -> str:
+    """Make the lock file that a session is missing."""
+    with suppress(FileExistsError):
+        disk.open(f"{folder}/lock", "create")
+    disk.sync_folder(folder)
+    return "made"
+
+
+def set_aside(disk: Disk, place: SessionPlace, name: str) -> None:
+    """Copy a file of a session to quarantine, whole."""
+    content = fs.read_all(disk, f"{place.folder}/{name}")
+    damage = Damage(segment=name, offset=0, length=len(content), why="set aside")
+    keep(disk, place.name, damage, content)

@@ -1,0 +1,142 @@
+"""Making a session's manifest again from its segments; only names and lines are left to tell."""
+
+from collections.abc import Iterator
+
+from mnemolog import fs, paths
+from mnemolog.errors import SessionCorruptError, SessionError
+from mnemolog.fs import Disk
+from mnemolog.log import lines, manifests
+from mnemolog.log.places import SessionPlace
+from mnemolog.model.entry import FORMAT, Entry
+from mnemolog.model.session import Manifest, Segment
+from mnemolog.stores.files.findings import id_of
+from mnemolog.stores.files.findings_chains import chains_in, locked, make_lock, set_aside
+from mnemolog.stores.files.findings_lines import each_line
+
+REBUILT = "rebuilt_at"
+
+
+class _Survey:
+    """What the lines of one generation tell."""
+
+    def __init__(self, disk: Disk, folder: str, chain: dict[int, str]) -> None:
+        self.lines = 0
+        self.last_seq = 0
+        self.first_seqs: dict[str, int] = {}
+        self.session_ids: list[str] = []
+        self.user_ids: list[str] = []
+        self.agent_ids: list[str] = []
+        self.since: str | None = None
+        for name in chain.values():
+            for entry in _entries(disk, f"{folder}/{name}"):
+                self._take(name, entry)
+
+    def _take(self, name: str, entry: Entry) -> None:
+        self.lines += 1
+        self.last_seq = max(self.last_seq, entry.seq)
+        self.first_seqs.setdefault(name, entry.seq)
+        self.since = min(self.since or entry.written_at, entry.written_at)
+        for known, one in (
+            (self.session_ids, entry.session_id),
+            (self.user_ids, entry.user_id),
+            (self.agent_ids, entry.agent_id),
+        ):
+            if one is not None and one not in known:
+                known.append(one)
+
+
+def _entries(disk: Disk, path: str) -> Iterator[Entry]:
+    for _, line, _ in each_line(disk.open(path, "read")):
+        line = line.rstrip(b"\r")
+        found = lines.entry(line) if lines.verify(line) else None
+        if found is not None:
+            yield found
+
+
+def rebuild(disk: Disk, place: SessionPlace, timeout: float, now: str) -> str:
+    """Write a new manifest under the lock; the bad one, and what it leaves out, are kept aside."""
+    make_lock(disk, place.folder)
+    with locked(disk, place.folder, timeout):
+        names = disk.list(place.folder)
+        if manifests.NAME in names and _is_readable(disk, place):
+            return "it can be read again"
+        chains = chains_in(names)
+        surveys = {number: _Survey(disk, place.folder, chain) for number, chain in chains.items()}
+        # Of two generations one was given up: the one that nobody wrote to any more.
+        chosen = max(surveys, key=lambda number: (surveys[number].last_seq, number))
+        survey = surveys[chosen]
+        place.name = _session_id(place, survey)
+        others = [name for number in chains if number != chosen for name in chains[number].values()]
+        for name in others + [manifests.NAME] * (manifests.NAME in names):
+            set_aside(disk, place, name)
+        last = max(one.last_seq for one in surveys.values())
+        segments = _segments(disk, place.folder, chosen, chains[chosen], survey, last)
+        manifests.swap(disk, place.folder, _manifest(place.name, chosen, segments, survey, now))
+        for name in others:
+            disk.unlink(f"{place.folder}/{name}")
+        disk.sync_folder(place.folder)
+    return _report(survey, segments, others)
+
+
+def _is_readable(disk: Disk, place: SessionPlace) -> bool:
+    try:
+        manifests.parse(fs.read_all(disk, place.guard), place.folder)
+    except SessionError:
+        return False
+    return True
+
+
+def _session_id(place: SessionPlace, survey: _Survey) -> str:
+    """The id that belongs to this folder, from its name or from a line."""
+    name = place.folder.rpartition("/")[2]
+    known = [id_of(name), *survey.session_ids]
+    for one in known:
+        if one is not None and paths.file_name(one) == name:
+            return one
+    raise SessionCorruptError(
+        f"Neither the name of {place.folder} nor a line in it tells which session it is.",
+        advice="Restore the manifest from a backup.",
+    )
+
+
+def _segments(
+    disk: Disk, folder: str, generation: int, chain: dict[int, str], survey: _Survey, last: int
+) -> tuple[Segment, ...]:
+    """The list of segments; a number that is missing becomes an empty file, for numbers count."""
+    found: list[Segment] = []
+    next_seq = 1
+    for number in range(1, max(chain) + 1):
+        name = manifests.segment_name(generation, number)
+        if number not in chain:
+            disk.open(f"{folder}/{name}", "create")
+        is_last = number == max(chain)
+        empty_start = last + 1 if is_last else next_seq
+        first = survey.first_seqs.get(name, empty_start)
+        status = disk.stat(f"{folder}/{name}")
+        size = status.size if status is not None else 0
+        found.append(Segment(name, first, None if is_last else size))
+        next_seq = max(next_seq, first)
+    return tuple(found)
+
+
+def _manifest(
+    session_id: str, generation: int, segments: tuple[Segment, ...], survey: _Survey, now: str
+) -> Manifest:
+    return Manifest(
+        v=FORMAT,
+        session_id=session_id,
+        user_id=survey.user_ids[0] if len(survey.user_ids) == 1 else None,
+        agent_ids=tuple(survey.agent_ids),
+        created_at=survey.since or now,
+        markers={REBUILT: now},
+        generation=generation,
+        segments=segments,
+    )
+
+
+def _report(survey: _Survey, segments: tuple[Segment, ...], others: list[str]) -> str:
+    told = f"rebuilt from {survey.lines:,} lines in {len(segments):,} segments; "
+    told += "what only the manifest knew (metadata, settings) is lost"
+    if others:
+        told += f"; {', '.join(others)} of another generation moved to quarantine"
+    return told

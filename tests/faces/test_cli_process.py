@@ -1,0 +1,226 @@
+"""The command as a process of its own: pipes, terminals, signals, start-up."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from mnemolog.faces import cli
+from tests.log.rewriting import rewrite
+
+COMMAND = [sys.executable, "-m", "mnemolog.faces.cli"]
+WAIT = 60
+
+
+@pytest.fixture
+def environ(root: Path) -> dict[str, str]:
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith("MNEMOLOG_")}
+    quiet.pop("NO_COLOR", None)
+    return quiet | {"MNEMOLOG_ROOT": str(root), "TERM": "xterm", "COLUMNS": "120"}
+
+
+@pytest.fixture
+def piped(environ) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command with pipes on all its channels."""
+
+    def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *words], input=text, capture_output=True, text=True, timeout=WAIT,
+            env=environ, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def on_terminal(words: list[str], environ: dict[str, str]) -> tuple[int, str]:
+    """Run the command with a terminal for its output; its exit code and what was shown."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([*COMMAND, *words], stdout=theirs, stderr=theirs, env=environ)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 65536):
+            shown += part
+    except OSError:  # the other end was closed
+        pass
+    os.close(ours)
+    return process.wait(WAIT), shown.decode()
+
+
+@contextmanager
+def running(words: list[str], environ: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_command_is_installed_under_its_name():
+    (found,) = [one for one in entry_points(group="console_scripts") if one.name == "mnemolog"]
+    assert found.load() is cli.main
+
+
+def test_a_pipe_gets_no_colours_and_no_rules(piped, memory, sid):
+    memory.add_decision(sid, decision="Use it", made_by="architect", tags=["db"])
+    for words in (["log", sid], ["show", sid], ["sessions"], ["stats"], ["doctor"], ["demo"]):
+        told = piped(*words).stdout
+        assert told
+        assert "\x1b" not in told
+        assert "─" not in told
+
+
+def test_a_terminal_gets_colours_and_ruled_tables(environ, memory, sid):
+    memory.add_decision(sid, decision="Use it", made_by="architect")
+    code, shown = on_terminal(["log", sid], environ)
+    assert code == 0
+    assert "\x1b[1mdecision\x1b[0m" in shown
+    assert "──" in on_terminal(["sessions"], environ)[1]
+
+
+def test_a_terminal_gets_no_colours_where_they_are_not_wanted(environ, memory, sid):
+    memory.add_decision(sid, decision="Use it")
+    for dull in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        for words in (["log", sid], ["sessions"]):
+            assert "\x1b" not in on_terminal(words, environ | dull)[1]
+
+
+def test_a_terminal_never_gets_what_an_entry_smuggles_in(environ, memory, sid):
+    memory.add_memory(sid, id="m1", content="x\x1b]0;owned\x07\x9b2Jy\u202ez [bold]w[/bold]")
+    memory.create_session(session_id="a[red]b\x1b[31m")
+    shown = on_terminal(["log", sid], environ | {"NO_COLOR": "1"})[1]
+    assert "xyz [bold]w[/bold]" in shown
+    raw = on_terminal(["show", sid, "m1", "--raw"], environ)[1]
+    assert json.loads(raw)["content"] == "x\x1b]0;owned\x07\x9b2Jy\u202ez [bold]w[/bold]"
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(raw)
+    table = on_terminal(["sessions"], environ | {"NO_COLOR": "1"})[1]
+    assert "a[red]b " in table
+
+
+def test_progress_is_shown_beside_the_output_of_the_doctor(environ, memory, folder, sid):
+    (folder / "memory.jsonl").chmod(0o644)
+    code, shown = on_terminal(["doctor"], environ)
+    assert code == 10
+    assert "examining" in shown
+    assert "mode_loose" in shown
+
+
+def test_what_goes_into_a_pipe_is_not_taken_by_the_progress_bar(environ, memory, sid):
+    ours, theirs = pty.openpty()
+    told = subprocess.run(
+        [*COMMAND, "add", "-", "--json"], input=b'{"content":"a"}\n{"content":"b"}\n',
+        stdout=subprocess.PIPE, stderr=theirs, env=environ, timeout=WAIT, check=True,
+    ).stdout  # fmt: skip
+    os.close(theirs)
+    os.close(ours)
+    assert [json.loads(line)["status"] for line in told.splitlines()] == ["stored", "stored"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["sessions"], 0), (["show", "nobody"], 6), (["fly"], 2), (["add", "--entry", "{"], 5)],
+)
+def test_the_exit_code_reaches_the_shell(piped, memory, words, code):
+    told = piped(*words)
+    assert told.returncode == code
+    assert (told.stderr == "") == (code == 0)
+
+
+def test_a_reader_that_goes_away_is_no_trouble(environ, memory, sid):
+    memory.add_many(sid, [{"content": f"{number} " + "x" * 1000} for number in range(500)])
+    for words in (["log", sid], ["log", sid, "--json"], ["show", sid, "--raw"]):
+        with running(words, environ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == ""
+            assert process.wait(WAIT) == 141
+
+
+def test_following_shows_what_another_process_writes_until_ctrl_c(environ, piped, root, sid):
+    piped("add", "before", "--session", sid)
+    with running(["log", sid, "--follow", "--json"], environ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        seen = [json.loads(process.stdout.readline())]
+        piped("add", "during", "--session", sid)
+        seen.append(json.loads(process.stdout.readline()))
+        rewrite(root, sid)
+        piped("add", "after the rewrite", "--session", sid)
+        seen.append(json.loads(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=WAIT)
+        assert rest == ("", "")
+        assert process.returncode == 130
+    assert [one["content"] for one in seen] == ["before", "during", "after the rewrite"]
+    assert [one["seq"] for one in seen] == [1, 2, 3]
+
+
+def test_following_shows_a_revision_and_the_types_asked_for(environ, memory, sid):
+    memory.add_memory(sid, id="m1", type="note", content="old")
+    with running(["log", sid, "-f", "--json", "--types", "note"], environ) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["content"] == "old"
+        memory.add_memory(sid, type="event", content="not asked for")
+        memory.update_memory(sid, "m1", content="new")
+        assert json.loads(process.stdout.readline())["content"] == "new"
+
+
+def test_ctrl_c_while_reading_the_input_is_quiet_and_keeps_what_was_stored(environ, memory, sid):
+    process = subprocess.Popen(
+        [*COMMAND, "add", "-", "--json", "--session", sid],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ,
+    )  # fmt: skip
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b'{"content":"x"}\n' * 1000 + b'{"content":"not yet"}\n')
+        process.stdin.flush()
+        receipts = [json.loads(process.stdout.readline()) for _ in range(1000)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT) == 130
+        assert process.stderr.read() == b""
+    assert all(receipt["durable"] for receipt in receipts)
+    assert len(memory.get_entries(sid)) == 1000
+
+
+IMPORTED = """
+import sys
+from mnemolog.faces.cli.app import app
+try:
+    app.main(sys.argv[1:], prog_name="mnemolog")
+except SystemExit:
+    pass
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        (["--help"], {"rich", "msgspec", "mnemolog.memory", "mnemolog.stores", "numpy", "sqlite3"}),
+        (["add", "x", "--session", "talk"], {"rich", "numpy", "mnemolog.stores.files.doctor"}),
+        (["log", "talk"], {"rich", "numpy"}),
+    ],
+)
+def test_start_up_imports_only_what_the_verb_needs(environ, memory, sid, words, absent):
+    told = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *words], capture_output=True, text=True, env=environ,
+        timeout=WAIT, check=True,
+    )  # fmt: skip
+    loaded = set(told.stderr.split())
+    assert "click" in loaded
+    assert loaded & absent == set()
