@@ -139,13 +139,15 @@ class RealFile:
             os.ftruncate(self._fd, size)
 
     def sync(self) -> None:
-        with _named(f"sync {self._path}"):
+        try:
             if sys.platform == "darwin":
                 fcntl.fcntl(self._fd, fcntl.F_FULLFSYNC)
             elif sys.platform == "win32":
                 os.fsync(self._fd)
             else:
                 os.fdatasync(self._fd)
+        except OSError as error:
+            _fail(error, f"sync {self._path}")
 
     def try_lock(self) -> bool:
         try:

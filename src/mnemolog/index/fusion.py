@@ -16,11 +16,12 @@ from mnemolog.index.snapshot import Mask, Snapshot
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int64]
 
-NEIGHBOURS = 0.3
-SESSION = 0.3
-SPEAKER = 0.15
+MEANING = 0.7
+NEIGHBOURS = 0.4
+SESSION = 0.5
+SPEAKER = 0.3
 # The most that all parts can add up to.
-CEILING = 2 * (1 + 2 * NEIGHBOURS) + SESSION * 2 + SPEAKER
+CEILING = (1 + MEANING) * (1 + 2 * NEIGHBOURS + SESSION) + SPEAKER
 
 
 class Evidence(NamedTuple):
@@ -50,7 +51,7 @@ def fuse(
 ) -> Evidence:
     """Put the evidence for the best rows together."""
     lexical = words / max(float(words.max(initial=0.0)), 1e-9)
-    semantic = np.zeros_like(words) if meaning is None else _lifted(meaning, mask)
+    semantic = np.zeros_like(words) if meaning is None else MEANING * _lifted(meaning, mask)
     rows = _pool(snapshot, mask, lexical, semantic)
     base = lexical[rows] + semantic[rows]
     beside = _beside(snapshot, mask, rows, lexical + semantic)

@@ -38,8 +38,6 @@ class Scan:
     def _segment(self, number: int, start: int) -> Iterator[Fed]:
         file = self._files[number]
         content = file.read(start, file.size() - start)
-        if content:
-            file.sync()
         is_sealed = number + 1 < len(self._files)
         at = 0
         while at < len(content):

@@ -9,7 +9,9 @@ from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemClock
-from mnemolog.settings import Settings, Storage
+from mnemolog.settings import Settings
+
+_MAX_IN_FORCE = 256
 
 
 class Base:
@@ -28,6 +30,7 @@ class Base:
         self._clock = clock or SystemClock()
         self._viewer = viewer
         self.settings = settings or Settings()
+        self._in_force: dict[str, tuple[Manifest, Settings]] = {}
 
     def _manifest(self, session_id: str) -> Manifest:
         """A session's facts, if it exists for this viewer."""
@@ -49,10 +52,17 @@ class Base:
         self._manifest(session_id)
         return self._store.read(LogKey("session", session_id), self._viewer, **wanted)
 
-    def _storage(self, manifest: Manifest) -> Storage:
+    def _settings(self, manifest: Manifest) -> Settings:
+        """What is in force for a session; worked out once for as long as its manifest stays."""
         if not manifest.settings:
-            return self.settings.storage
-        return self.settings.with_overrides(manifest.settings).storage
+            return self.settings
+        known = self._in_force.get(manifest.session_id)
+        if known is None or known[0] is not manifest:
+            known = (manifest, self.settings.with_overrides(manifest.settings))
+            if len(self._in_force) >= _MAX_IN_FORCE:
+                self._in_force.clear()
+            self._in_force[manifest.session_id] = known
+        return known[1]
 
     def _where(self, session_id: str | None) -> Circumstances:
         """Where, for whom and when something is written."""
@@ -60,7 +70,7 @@ class Base:
         if session_id is None:
             return Circumstances(None, None, self._viewer, now, self.settings.storage)
         manifest = self._manifest(session_id)
-        storage = self._storage(manifest)
+        storage = self._settings(manifest).storage
         return Circumstances(session_id, manifest.user_id, self._viewer, now, storage)
 
     def _may_reach_user(self, user_id: str, session_user: str | None) -> str:

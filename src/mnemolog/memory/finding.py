@@ -30,8 +30,7 @@ class Finding(Base):
         asked = _query(query, filters, now)
         decay = self.settings.decay
         if session_id is not None:
-            manifest = self._manifest(session_id)
-            decay = self.settings.with_overrides(manifest.settings).decay
+            decay = self._settings(self._manifest(session_id)).decay
         return self._search_index().search(asked, self._viewer, session_id, now, decay)
 
     query_memories = query

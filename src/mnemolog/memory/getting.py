@@ -87,7 +87,7 @@ class Getting(Base):
         """A session in numbers, counted from its log."""
         manifest = self._manifest(session_id)
         summary = self._read(session_id, last=0).summary
-        limit = self._storage(manifest).max_session_bytes
+        limit = self._settings(manifest).storage.max_session_bytes
         return _statistics(session_id, summary, limit, manifest.created_at)
 
     get_session_stats = get_statistics
@@ -110,7 +110,7 @@ class Getting(Base):
                 revisions=summary.revisions,
                 size=summary.size_bytes,
                 damaged=summary.damaged,
-                limit=self._storage(one.manifest).max_session_bytes,
+                limit=self._settings(one.manifest).storage.max_session_bytes,
             )
             times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
         summary = Summary(

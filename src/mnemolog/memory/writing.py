@@ -30,7 +30,7 @@ class Writing(Base):
         self, session_id: str, entry: Mapping[str, Any] | None = None, /, **fields: Any
     ) -> Receipt:
         """Add one entry, given as a dictionary, as keywords, or both."""
-        return self.add_many(session_id, [{**shapes.as_record(entry), **fields}])[0]
+        return self._write(session_id, [{**shapes.as_record(entry), **fields}])[0]
 
     def add_many(self, session_id: str, entries: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Add several entries with one write and one sync; none is stored if one is refused."""
@@ -46,7 +46,7 @@ class Writing(Base):
         **fields: Unpack[Conversation],
     ) -> Receipt:
         """Add a message: `role`, `content`, `agent_id`, `context`, `metadata`, …"""
-        return self.add_memory(session_id, shapes.typed("conversation", message, fields))
+        return self._write(session_id, [shapes.typed("conversation", message, fields)])[0]
 
     def add_decision(
         self,
@@ -56,7 +56,7 @@ class Writing(Base):
         **fields: Unpack[Decision],
     ) -> Receipt:
         """Add a decision: `decision`, `rationale`, `made_by`, `approved_by`, `impact`, …"""
-        return self.add_memory(session_id, shapes.typed("decision", decision_record, fields))
+        return self._write(session_id, [shapes.typed("decision", decision_record, fields)])[0]
 
     def add_finding(
         self,
@@ -66,7 +66,7 @@ class Writing(Base):
         **fields: Unpack[Finding],
     ) -> Receipt:
         """Add a finding: `description`, `severity`, `evidence`, `recommendation`, `status`, …"""
-        return self.add_memory(session_id, shapes.typed("finding", finding, fields))
+        return self._write(session_id, [shapes.typed("finding", finding, fields)])[0]
 
     def update_preference(
         self,

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from mnemolog import paths
+from mnemolog.embedders import open_embedder
 from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.fs import Disk, File
 from mnemolog.index.index import Index
@@ -94,4 +95,4 @@ class FilesFinder:
 
 def make_finder(disk: Disk, root: str) -> FilesFinder:
     """The finder of a root, with the embedder that ships with the package."""
-    return FilesFinder(disk, root, None)
+    return FilesFinder(disk, root, open_embedder("static"))
