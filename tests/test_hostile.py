@@ -233,6 +233,14 @@ def test_a_root_that_cannot_be_one_is_refused_with_advice(tmp_path, bad):
     assert caught.value.advice
 
 
+def test_an_empty_root_is_refused_and_nothing_is_made_in_the_current_folder(tmp_path, monkeypatch):
+    """An unset variable in a script must not turn a project's folder into a root."""
+    monkeypatch.chdir(tmp_path / "outside")
+    with pytest.raises(MnemologError) as caught:
+        Memory.open("", environ={})
+    assert caught.value.advice
+
+
 def test_a_planted_link_in_the_place_of_a_session_is_not_followed(memory, root, tmp_path):
     with Memory.open(tmp_path / "store" / "inner", environ={}) as other:
         other.create_session(session_id="talk")

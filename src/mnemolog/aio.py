@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -40,7 +40,7 @@ class AsyncMemory:
         """A view of one user's sessions."""
         return AsyncMemory(self.sync.for_user(user_id))
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         verb = getattr(self.sync, name) if not name.startswith("_") else None
         if not callable(verb):
             raise AttributeError(f"'AsyncMemory' object has no attribute {name!r}")

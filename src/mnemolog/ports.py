@@ -1,12 +1,13 @@
 """The ports: what `Memory` needs of a back end, and nothing more."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from mnemolog.errors import InvalidQueryError
 from mnemolog.model.entry import Damage, Entry
-from mnemolog.model.query import Hits, Query
+from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer
 from mnemolog.settings import Decay, Settings, Storage
@@ -206,6 +207,14 @@ class Wanted(NamedTuple):
     limit: int | None = None
 
 
+class Follower(Protocol):
+    """Follows what is written, from where it stands."""
+
+    def news(self) -> list[Hit]:
+        """What was written since and matches, some at a time, of each session in order; nothing
+        comes twice. Relevance is the share of the text's words that an entry holds."""
+
+
 class Index(Protocol):
     """Finds what was stored. Everything in it is derived and comes back when it is deleted."""
 
@@ -213,6 +222,12 @@ class Index(Protocol):
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
         """The best entries for a query, of one session or of all that the viewer may see."""
+
+    def follow(
+        self, query: Query, viewer: Viewer, session_id: str | None, after: Mapping[str, int] | None
+    ) -> Follower:
+        """Follow a session or all that the viewer may see: from the line that `after` names for
+        each, else from its first; with None from now on."""
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         """The sessions that the viewer may see, last changed first, without looking at each."""
@@ -225,6 +240,23 @@ class Index(Protocol):
 
     def close(self) -> None:
         """Let go of everything held open."""
+
+
+@runtime_checkable
+class Exporter(Protocol):
+    """What an index over files can do beside: tell what it knows of each line as plain JSON."""
+
+    def export(
+        self, shape: str, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> dict[str, Any]:
+        """The index of one session, or of all that the viewer may see, in one of its shapes."""
+
+
+def exporter_of(index: object) -> Exporter:
+    """The index as one that can be exported."""
+    if isinstance(index, Exporter):
+        return index
+    raise InvalidQueryError("This back end has no index that could be exported as JSON.")
 
 
 @dataclass(frozen=True)

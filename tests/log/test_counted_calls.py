@@ -195,3 +195,25 @@ def test_a_short_write_is_cut_off_again_and_says_that_the_disk_is_full(disk, roo
     disk.room = None
     assert memory.add_memory("talk", content="later").seq == 2
     assert memory.get_entries("talk").warnings == ()
+
+
+def test_the_index_is_told_between_the_write_and_the_sync(disk, root):
+    memory = opened(disk)
+    mark = root / "index" / "dirty" / "talk"
+    assert mark.exists()
+    mark.unlink()
+    memory.add_memory("talk", content="x")
+    assert mark.exists()
+    told = disk.calls.index(("open", "index/dirty/talk"))
+    assert disk.calls.index(("unlock", "sessions/talk/lock")) < told
+    assert told < disk.calls.index(("sync", "sessions/talk/memory.jsonl"))
+
+
+def test_an_index_that_cannot_be_told_is_a_warning_and_not_a_lost_entry(disk, root):
+    memory = opened(disk)
+    (root / "index" / "dirty" / "talk").unlink()
+    disk.before = fail("open", "index/dirty/talk")
+    receipt = memory.add_memory("talk", content="x")
+    assert receipt.durable
+    assert any("index" in warning for warning in receipt.warnings)
+    assert len(memory.get_entries("talk")) == 2

@@ -102,6 +102,23 @@ def test_a_good_line_glued_to_damage_is_salvaged(memory, sid, root, log):
     assert kept.read_bytes() == build(2, "m2", "two")[:70]
 
 
+def test_a_salvaged_lines_number_is_never_used_again(memory, sid, log):
+    glued = build(2, "m2", "two").rstrip(b"\n")[:70] + build(3, "m3", "three")
+    log.write_bytes(build(1, "m1", "one") + glued)
+    assert memory.add_memory(sid, content="four").seq > 3
+    seqs = [one.seq for one in memory.get_entries(sid)]
+    assert seqs == sorted(set(seqs))
+
+
+def test_damage_in_a_users_log_is_reported_with_the_preferences(memory, sid, root):
+    memory.update_preference(sid, key="k", value="v", scope="user")
+    with (root / "users" / "u1" / "preferences.jsonl").open("ab") as file:
+        file.write(b"garbage\n")
+    found = memory.get_preferences(sid)
+    assert [one.content["value"] for one in found] == ["v"]
+    assert len(found.warnings) == 1
+
+
 def test_a_line_inside_a_content_is_not_mistaken_for_a_line(memory, sid):
     inner = build(9, "inner", "never stored").decode()
     receipt = memory.add_memory(sid, content=inner)

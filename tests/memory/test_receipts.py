@@ -19,7 +19,8 @@ def test_a_receipt_tells_id_status_number_session_and_durability(memory, sid):
 
 
 def test_add_many_gives_receipts_in_the_order_of_the_entries(memory, sid):
-    batch = [{"content": f"{n}", "scope": ("session", "user", "shared")[n % 3]} for n in range(9)]
+    batch = [{"content": f"{n}", "scope": ("session", "agent")[n % 2], "agent_id": "architect"}
+             for n in range(9)]  # fmt: skip
     receipts = memory.add_many(sid, batch)
     found = [memory.get_memory(sid, one.id) for one in receipts]
     assert [one.content for one in found if one is not None] == [f"{n}" for n in range(9)]
@@ -42,6 +43,14 @@ def test_one_bad_entry_refuses_the_whole_batch(memory, sid, place):
     with pytest.raises(MnemologError):
         memory.add_many(sid, batch)
     assert memory.get_entries(sid) == []
+
+
+def test_one_refused_entry_refuses_a_batch_that_goes_to_several_logs(memory, sid):
+    memory.for_agent("architect").add_memory(sid, id="m1", content="mine", scope="shared")
+    batch = [{"content": "fine"}, {"id": "m1", "content": "not mine", "scope": "shared"}]
+    with pytest.raises(MnemologError):
+        memory.for_agent("analyst").add_many(sid, batch)
+    assert memory.get_entries(sid) == [], "none is stored if one is refused"
 
 
 def test_what_was_left_out_or_changed_is_told(memory, sid):

@@ -113,6 +113,17 @@ def test_an_update_of_something_else_keeps_the_importance(memory, sid, importanc
     assert get(memory, sid, "m1").importance == importance
 
 
+def test_references_can_be_taken_back_in_whichever_form_they_came(memory, sid):
+    for form in (
+        {"references": ["a"]},
+        {"references": {"findings": ["a"]}},
+        {"metadata": {"references": ["a"]}},
+    ):
+        receipt = memory.add_memory(sid, content="x", **form)
+        memory.update_memory(sid, receipt.id, references=["b"])
+        assert get(memory, sid, receipt.id).references == ("b",)
+
+
 @pytest.mark.parametrize(
     "field", ["id", "type", "agent_id", "user_id", "scope", "origin", "timestamp"]
 )

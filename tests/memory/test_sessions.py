@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 
 import pytest
 
@@ -299,3 +300,20 @@ def test_a_view_for_a_user_creates_and_sees_that_users_sessions_only(memory, sid
         view.load_session(sid)
     with pytest.raises(NotAllowedError):
         view.create_session("u1")
+
+
+@pytest.fixture
+def few_files():
+    """The number of files that most systems let a process have open at once."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, before[1]), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_any_number_of_sessions_can_be_used_with_the_usual_number_of_files(root, few_files):
+    with Memory.open(root, settings={"storage.durability": "os"}, environ={}) as memory:
+        ids = [memory.create_session().id for _ in range(250)]
+        for one in ids:
+            memory.add_memory(one, content="x")
+            assert len(memory.get_entries(one)) == 1

@@ -3,6 +3,7 @@
 import pytest
 
 from mnemolog.errors import SchemaInvalidError
+from tests.log.independent import records
 
 MESSAGE = {
     "id": "msg-001",
@@ -126,6 +127,22 @@ def test_every_field_of_a_preference(memory, sid, call):
     assert entry.timestamp == "2026-01-11T10:00:00.000Z"
     for name in ("key", "value", "context", "confidence", "learned_from"):
         assert entry.content[name] == PREFERENCE[name], name
+
+
+@pytest.mark.req("S001-012", "S001-013", "S001-014", "S001-015", "S001-045")
+def test_all_types_stand_in_one_log_in_the_order_of_writing(memory, sid, folder):
+    memory.add_conversation(sid, typed(MESSAGE))
+    memory.update_preference(sid, typed(PREFERENCE))
+    memory.add_decision(sid, typed(DECISION))
+    memory.add_finding(sid, typed(FINDING))
+    found = [(one["type"], one["id"]) for one in records(folder)]
+    assert found == [
+        ("conversation", "msg-001"),
+        ("preference", "pref-001"),
+        ("decision", "dec-001"),
+        ("finding", "finding-003"),
+    ]
+    assert [path.name for path in folder.glob("*.jsonl")] == ["memory.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,6 @@ _T = TypeVar("_T")
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _PASSING = {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ENFILE, errno.EMFILE}
-# A folder that is none, or a link, which is never followed: either way nothing of ours is there.
-_NOT_THERE = {errno.ENOTDIR, errno.ELOOP}
 _PAUSES = (0.1, 0.5, 2.0)
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -184,18 +182,11 @@ class RealDisk:
         self._pause = pause
 
     def open(self, path: str, mode: Mode) -> RealFile:
-        try:
-            with self._parent(path) as (folder, name):
-                flags = _FLAGS[mode] | _NOFOLLOW
-                fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
-                if mode == "create":
-                    os.fchmod(fd, FILE_MODE)
-        except (FileNotFoundError, FileExistsError):
-            raise
-        except OSError as error:
-            if mode != "create" and error.errno in _NOT_THERE:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
-            _fail(error, f"open {path}")
+        with _named(f"open {path}"), self._parent(path) as (folder, name):
+            flags = _FLAGS[mode] | _NOFOLLOW
+            fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
+            if mode == "create":
+                os.fchmod(fd, FILE_MODE)
         return RealFile(fd, path, self._pause)
 
     def stat(self, path: str) -> Stat | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from mnemolog.errors import StorageError
 from mnemolog.index.columns import Columns
 from mnemolog.index.intake import Intake
 from mnemolog.model.session import Manifest
@@ -75,7 +76,10 @@ class CatchUp:
         first = intake.rows
         ends: list[tuple[str, Position]] = []
         for name in names:
-            end = self._take(intake, name)
+            try:
+                end = self._take(intake, name)
+            except StorageError:
+                continue  # not readable now: it stays pending, and the others are searched
             if end is not None:
                 ends.append((name, end))
             self._db.execute("DELETE FROM pending WHERE name = ?", (name,))
@@ -107,7 +111,7 @@ class CatchUp:
             _forget_rows(self._db, number)
         end = Position(*known[1:]) if known and not news.restart else Position(news.generation)
         tracker = _Tracker(end)
-        intake.take(number, tracker.follow(news.lines))
+        intake.take(number, tracker.follow(list(news.lines)))
         _update_log(self._db, number, news, tracker)
         self._take_uses(intake, name, number)
         return tracker.end

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from mnemolog.index import catalogue, database, fusion, lexical, scope, tokens
 from mnemolog.index.catch_up import CatchUp
 from mnemolog.index.columns import Columns
-from mnemolog.index.fusion import Evidence, RowNumbers
+from mnemolog.index.follow import Follow, Look
+from mnemolog.index.fusion import Evidence
 from mnemolog.index.snapshot import Mask, Snapshot
+from mnemolog.index.spots import spots_of
 from mnemolog.index.vectors import Embedder, Vectors
 from mnemolog.model.query import Query
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import relevance
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Candidate, Feed, Found, Listed, Progress, Spot, Wanted
+from mnemolog.ports import Candidate, Feed, Found, Listed, Progress, Wanted
 from mnemolog.settings import Decay
 
 _HOUR = 3_600_000
@@ -64,6 +66,14 @@ class Index:
             self.catch_up()
             self._snapshot.refresh()
             return _Search(self, query, viewer, log, now, decay).run()
+
+    def look(self, follow: Follow) -> Look:
+        """What is new for somebody who follows."""
+        with self._mutex:
+            self.catch_up()
+            self._snapshot.refresh()
+            assert self._db is not None
+            return follow.look(self._db, self._snapshot)
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         """The sessions that the viewer may see, last changed first."""
@@ -185,21 +195,11 @@ class _Search:
         scores: NDArray[np.float64],
         order: list[int],
     ) -> list[Candidate]:
-        rows = evidence.rows[order]
-        spots = self._spots(rows)
+        spots = spots_of(self._db, self._snapshot, evidence.rows[order])
         return [
             Candidate(spot, float(scores[at]), _why(evidence, parts, scores, at))
             for spot, at in zip(spots, order, strict=True)
         ]
-
-    def _spots(self, rows: RowNumbers) -> list[Spot]:
-        names: dict[int, tuple[str, int]] = {}
-        columns = [self._snapshot.column(name)[rows].tolist() for name in
-                   ("log", "segment", "offset", "bytes", "time")]  # fmt: skip
-        for log in set(columns[0]):
-            query = "SELECT name, generation FROM log WHERE id = ?"
-            names[log] = self._db.execute(query, (log,)).fetchone() or ("", 0)
-        return [Spot(*names[log], *rest) for log, *rest in zip(*columns, strict=True)]
 
 
 def _neutral(mask: Mask) -> Evidence:

@@ -28,6 +28,12 @@ def spoken(entry: Entry) -> str:
     return f"{entry.agent_id or entry.role or ''} {entry.text}".strip()
 
 
+def topics(entry: Entry) -> list[str]:
+    """What an entry is about: its tags, and the topic of its context."""
+    topic = entry.context.get("topic")
+    return list(dict.fromkeys([*entry.tags, *([topic] if isinstance(topic, str) else [])]))
+
+
 def _date(stamp: str) -> str:
     return f"{int(stamp[8:10])} {_MONTHS[int(stamp[5:7]) - 1]} {stamp[:4]}"
 
@@ -172,10 +178,9 @@ class Intake:
             self._values[name].append(value)
 
     def _add_links(self, row: int, entry: Entry) -> None:
-        topic = entry.context.get("topic")
-        tags = {*entry.tags, *([topic] if isinstance(topic, str) else [])}
+        tags = [(tag, row) for tag in topics(entry)]
         if tags:
-            self._db.executemany("INSERT INTO tag VALUES (?, ?)", [(tag, row) for tag in tags])
+            self._db.executemany("INSERT INTO tag VALUES (?, ?)", tags)
         if entry.references:
             links = [(row, target) for target in entry.references]
             self._db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", links)

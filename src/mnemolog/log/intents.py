@@ -54,27 +54,34 @@ def noted(disk: Disk, fields: Fields) -> Iterator[None]:
     reserve(disk)
 
 
-def finish(disk: Disk, work: Callable[[Fields], None]) -> int:
-    """Finish every intent that a crash left behind; says how many there were."""
+def finish(disk: Disk, work: Callable[[Fields], bool]) -> int:
+    """Finish every intent that a crash left behind; says how many there were.
+
+    `work` says whether it knew what to do; an intent of a later version stays for that version.
+    """
     left = [name for name in disk.list(INTENTS) if name.endswith(".json")]
     return sum(_finish_one(disk, f"{INTENTS}/{name}", work) for name in left)
 
 
-def _finish_one(disk: Disk, path: str, work: Callable[[Fields], None]) -> bool:
+def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
     try:
         file = disk.open(path, "update")
     except FileNotFoundError:
         return False
     if not file.try_lock():
         return False
+    is_done = True
     with suppress(ValueError):  # torn while being noted: the work had not begun
-        work(json.loads(file.read(0, file.size())))
-    _strike(disk, path)
-    return True
+        is_done = work(json.loads(file.read(0, file.size())))
+    if is_done:
+        _strike(disk, path)
+    else:
+        file.unlock()
+    return is_done
 
 
 def _begin(disk: Disk) -> tuple[str, File]:
-    """A new, locked file; whoever opens the root just then may take an unlocked one for a leftover."""
+    """A new file, locked: whoever opens the root may take an unlocked one for a leftover."""
     while True:
         path = f"{INTENTS}/{os.urandom(8).hex()}.json"
         file = disk.open(path, "create")

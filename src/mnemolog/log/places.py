@@ -6,7 +6,7 @@ the manifest; a log of one file is its own guard.
 
 from typing import NamedTuple, Protocol
 
-from mnemolog.errors import MnemologError, SessionNotFoundError
+from mnemolog.errors import MnemologError, SessionNotFoundError, StorageIOError
 from mnemolog.fs import Disk, File
 from mnemolog.log import manifests
 from mnemolog.log.tail import Tail, find_tail
@@ -108,3 +108,8 @@ def open_guard(disk: Disk, place: Place) -> File:
         return disk.open(place.guard, "read")
     except FileNotFoundError:
         raise place.missing() from None
+    except StorageIOError:
+        folder = disk.stat(place.guard.rpartition("/")[0])
+        if folder is None or not folder.is_folder:  # a file or a link, which is never followed
+            raise place.missing() from None
+        raise

@@ -18,10 +18,12 @@ def path_of(log: str, damage: Damage, content: bytes) -> str:
 def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> bool:
     """Copy damaged bytes aside once; False if the disk would not have it."""
     path = path_of(log, damage, content)
-    if disk.stat(path) is not None:
+    found = disk.stat(path)
+    if found is not None and found.size == len(content):
         return True
     try:
         disk.mkdir(QUARANTINE)
+        disk.unlink(path)  # a crash cut the copy short
         fs.write_new(disk, path, content)
         disk.sync_folder(QUARANTINE)
     except (FileExistsError, StorageError):

@@ -5,6 +5,7 @@ it or the state after it.
 """
 
 import os
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -21,6 +22,10 @@ from mnemolog.model.session import Manifest, Segment
 NEW = ".new-"
 GONE = ".gone-"
 REMOVE = "remove"
+
+_GONE = re.compile(re.escape(GONE) + "[0-9a-f]+")
+# Only what we name so ourselves is ours to remove.
+_OURS = re.compile(r"memory(\.g\d+\.\d+)?\.jsonl|[^/]+\.tmp")
 
 
 def place(session_id: str) -> SessionPlace:
@@ -103,7 +108,7 @@ def rewrite(
             before = writable(place, handle)
             after = _next_generation(disk, place, before, lines(handle), handle.tail.seq + 1)
             manifests.swap(disk, place.folder, after)
-            for name in orphans(disk, place, after):
+            for name in filter(_OURS.fullmatch, orphans(disk, place, after)):
                 disk.unlink(f"{place.folder}/{name}")
             disk.sync_folder(place.folder)
         finally:
@@ -150,13 +155,15 @@ def remove(disk: Disk, writer: Writer, place: SessionPlace) -> None:
     writer.forget()
 
 
-def finish(disk: Disk, fields: intents.Fields) -> None:
-    """Finish a removal that a crash interrupted."""
-    folder = fields.get("folder", "")
-    if fields.get("operation") == REMOVE and folder.startswith(f"{paths.SESSIONS}/{GONE}"):
-        disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
-        remove_folder(disk, folder)
-        disk.sync_folder(paths.SESSIONS)
+def finish(disk: Disk, fields: intents.Fields) -> bool:
+    """Finish a removal that a crash interrupted; False if the intent is not one."""
+    room, _, name = fields.get("folder", "").partition("/")
+    if fields.get("operation") != REMOVE or room != paths.SESSIONS or not _GONE.fullmatch(name):
+        return False
+    disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
+    remove_folder(disk, f"{room}/{name}")
+    disk.sync_folder(paths.SESSIONS)
+    return True
 
 
 def remove_folder(disk: Disk, folder: str) -> None:

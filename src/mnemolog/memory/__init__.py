@@ -6,10 +6,12 @@ from types import TracebackType
 from typing import Self
 
 from mnemolog import stores
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import InvalidFormatError, NotAllowedError
+from mnemolog.memory.exporting import Exporting
 from mnemolog.memory.finding import Finding
 from mnemolog.memory.getting import Getting
 from mnemolog.memory.sessions import Sessions
+from mnemolog.memory.watching import Watching
 from mnemolog.memory.writing import Writing
 from mnemolog.model.ids import check_id
 from mnemolog.policy.access import Viewer
@@ -18,7 +20,7 @@ from mnemolog.ports import Clock
 DEFAULT_ROOT = ".mnemolog"
 
 
-class Memory(Sessions, Writing, Getting, Finding):
+class Memory(Sessions, Writing, Getting, Finding, Watching, Exporting):
     """Sessions and their entries. Safe to share between threads; a context manager."""
 
     @classmethod
@@ -31,8 +33,12 @@ class Memory(Sessions, Writing, Getting, Finding):
         environ: Mapping[str, str] | None = None,
     ) -> Self:
         """Open a root, making it where there is none; `settings` go above file and environment."""
-        given = os.environ if environ is None else environ
-        end = stores.open(os.fspath(root), given, settings or {})
+        path = os.fspath(root)
+        if not path:
+            raise InvalidFormatError(
+                "The path of the root is empty.", advice="Give a folder such as '.mnemolog'."
+            )
+        end = stores.open(path, os.environ if environ is None else environ, settings or {})
         return cls(end.store, end.settings, clock, index=end.index)
 
     def __enter__(self) -> Self:

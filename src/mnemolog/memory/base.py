@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mnemolog.errors import NotAllowedError, SessionNotFoundError
+from mnemolog.errors import InvalidQueryError, NotAllowedError, SessionNotFoundError
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
@@ -51,6 +51,11 @@ class Base:
     def _read(self, session_id: str, **wanted: Any) -> Reading:
         self._manifest(session_id)
         return self._store.read(LogKey("session", session_id), self._viewer, **wanted)
+
+    def _search_index(self) -> Index:
+        if self._index is None:
+            raise InvalidQueryError("This handle was made without an index.")
+        return self._index
 
     def _settings(self, manifest: Manifest) -> Settings:
         """What is in force for a session; worked out once for as long as its manifest stays."""

@@ -8,7 +8,7 @@ from mnemolog.errors import InvalidQueryError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.query import Hits, Query
-from mnemolog.ports import Index
+from mnemolog.ports import Progress
 
 
 class Finding(Base):
@@ -50,16 +50,13 @@ class Finding(Base):
         filters.setdefault("sort", "time_desc")
         return self.query(session_id, time_range={"start": start, "end": end}, **filters)
 
-    def _search_index(self) -> Index:
-        if self._index is None:
-            raise InvalidQueryError("This handle was made without an index.")
-        return self._index
-
-    def rebuild_index(self, session_id: str | None = None) -> int:
+    def rebuild_index(
+        self, session_id: str | None = None, *, progress: Progress | None = None
+    ) -> int:
         """Throw the index away and read all logs again; says how many entries it holds."""
         if session_id is not None:
             self._manifest(session_id)
-        return self._search_index().rebuild()
+        return self._search_index().rebuild(progress)
 
 
 def _query(

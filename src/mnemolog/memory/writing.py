@@ -16,7 +16,7 @@ from mnemolog.model.ids import check_id
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
-from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import SHARED, LogKey, Write
 from mnemolog.settings import Storage
 
@@ -132,12 +132,17 @@ class Writing(Base):
     def _write(self, session_id: str | None, records: list[Mapping[str, Any]]) -> list[Receipt]:
         where = self._where(session_id)
         drafts = [drafting.draft(record, where) for record in records]
-        receipts: dict[int, Receipt] = {}
-        for log, numbers in self._by_log(drafts, where).items():
-            batch = [(Write(drafts[n].entry, drafts[n].is_given), drafts[n].notes) for n in numbers]
-            done = self._append(log, batch, where.storage)
-            receipts |= dict(zip(numbers, done, strict=True))
-        return [receipts[number] for number in range(len(drafts))]
+        logs = {self._log_of(drafted.entry, where) for drafted in drafts}
+        if not logs:
+            return []
+        if len(logs) > 1:
+            raise SchemaInvalidError(
+                "One call writes to one log, but these entries have different scopes.",
+                advice="Add those of scope user and shared by calls of their own.",
+                field="scope",
+            )
+        batch = [(Write(drafted.entry, drafted.is_given), drafted.notes) for drafted in drafts]
+        return self._append(logs.pop(), batch, where.storage)
 
     def _append(
         self, log: LogKey, batch: list[tuple[Write, tuple[str, ...]]], storage: Storage
@@ -154,13 +159,6 @@ class Writing(Base):
             )
             for (write, notes), seq, is_revision in zip(batch, done.seqs, done.revised, strict=True)
         ]
-
-    def _by_log(self, drafts: list[Drafted], where: Circumstances) -> dict[LogKey, list[int]]:
-        """Which entries go to which log: the scope decides."""
-        chosen: dict[LogKey, list[int]] = {}
-        for number, drafted in enumerate(drafts):
-            chosen.setdefault(self._log_of(drafted.entry, where), []).append(number)
-        return chosen
 
     def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:
         if entry.scope == "shared":

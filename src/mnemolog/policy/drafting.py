@@ -133,6 +133,9 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> D
         raise SchemaInvalidError("Nothing to change was given.")
     notes: list[str] = []
     record = {name: value for name in _KEPT if (value := getattr(before, name)) is not None}
+    if "references" in given and "metadata" not in given:
+        kept = {name: value for name, value in before.metadata.items() if name != "references"}
+        record["metadata"] = kept
     fields = shapes.fields_of({**record, **given}, notes)
     written = to_text(where.now)
     fields["timestamp"] = before.timestamp

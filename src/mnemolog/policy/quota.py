@@ -30,17 +30,15 @@ def check_envelope(size: int) -> None:
         )
 
 
-def check_session(name: str, used: int, incoming: int, limit: int) -> bool:
-    """Refuse what would grow a session past its limit; True if it gets close to it."""
+def check_log(name: str, used: int, incoming: int, limit: int, **details: object) -> bool:
+    """Refuse what would grow a log past its limit; True if it gets close to it."""
     if used + incoming > limit:
         raise SizeLimitError(
-            f"The session {name!r:.200} holds {used:,} bytes; {incoming:,} more would pass its "
-            f"limit of {limit:,}.",
-            advice="Begin a new session, delete what is not needed, or raise "
-            "storage.max_session_size_mb.",
+            f"{name} holds {used:,} bytes; {incoming:,} more would pass its limit of {limit:,}.",
+            advice="Write to another session, or raise storage.max_session_size_mb.",
             size_bytes=used,
             incoming_bytes=incoming,
             limit_bytes=limit,
-            session_id=name,
+            **details,
         )
     return used + incoming > NEARLY_FULL * limit

@@ -25,6 +25,7 @@ from mnemolog.settings.sections import (
     Rates,
     RedactionPattern,
     Retention,
+    Search,
     Section,
     Storage,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "RedactionPattern",
     "Retention",
     "RetiredSettingWarning",
+    "Search",
     "Settings",
     "Storage",
     "load",
@@ -68,6 +70,7 @@ class Settings(Section, frozen=True, kw_only=True):
     privacy: Privacy = Privacy()
     archive: Archive = Archive()
     cache: Cache = Cache()
+    search: Search = Search()
     compartments: Compartments = Compartments()
 
     def flat(self) -> dict[str, object]:

@@ -297,6 +297,28 @@ class Cache(Section, frozen=True, kw_only=True):
     ] = 300.0
 
 
+class Search(Section, frozen=True, kw_only=True):
+    """How entries are found."""
+
+    embedder: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            title="static, minilm, none, or the name of an installed one",
+            description="What compares meanings; another one means that all is embedded anew.",
+        ),
+    ] = "static"
+    timeout_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=3_600_000,
+            description="How long a search may take before E_QUERY_TIMEOUT; 0 means no limit.",
+        ),
+    ] = 0
+
+
 class Compartments(Section, frozen=True, kw_only=True):
     """The notes that an agent keeps by lifetime."""
 

@@ -77,7 +77,7 @@ class Change(NamedTuple):
         fate = rng.random()
         if fate < 0.2:
             return content
-        if fate < 0.6:
+        if fate < 0.5:
             return content.written(self.offset, self.piece[: rng.randrange(len(self.piece))])
         return self._holed(content, self.piece, rng)
 
@@ -85,8 +85,8 @@ class Change(NamedTuple):
         """The length survives, parts do not: they show what was there before, or zeros."""
         content = content.resized(max(content.size, self.offset + len(piece)))
         for _ in range(rng.randint(1, 2)):
-            start = rng.choice((0, rng.randrange(len(piece))))
-            end = rng.choice((len(piece), rng.randint(start, len(piece))))
+            start = 0 if rng.random() < 0.2 else rng.randrange(len(piece))
+            end = len(piece) if rng.random() < 0.2 else rng.randint(start, len(piece))
             old = content.read(self.offset + start, end - start)
             piece = piece[:start] + old + piece[end:]
         return content.written(self.offset, piece)

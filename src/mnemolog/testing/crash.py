@@ -15,7 +15,7 @@ from mnemolog.testing.disk import SimulatedDisk
 Promises = TypeVar("Promises")
 
 # A moment that gave no new state so many times in a row is left alone.
-_PATIENCE = 40
+_MOST_PATIENCE = 120
 
 
 class Moment(NamedTuple, Generic[Promises]):
@@ -64,22 +64,27 @@ def sampled(
     """At least `wanted` different states, from all moments in turn; raises if there are fewer."""
     seen: set[tuple[int, int]] = set()
     states: set[int] = set()
-    patience = dict.fromkeys(range(len(moments)), _PATIENCE)
+    fruitless = dict.fromkeys(range(len(moments)), 0)
     for number in count():
         if len(states) >= wanted:
             return
-        if not patience:
+        if not fruitless:
             raise ValueError(f"{seed}: there are only {len(states)} states, not {wanted}.")
-        for position in list(patience):
+        for position in list(fruitless):
             sample = _draw(moments[position], f"{seed}/{position}/{number}")
             key = (sample.fingerprint, id(sample.promises))
-            patience[position] = patience[position] - 1 if key in seen else _PATIENCE
-            if not patience[position]:
-                del patience[position]
+            fruitless[position] = fruitless[position] + 1 if key in seen else 0
+            if fruitless[position] >= _patience(moments[position].disk):
+                del fruitless[position]
             if key not in seen:
                 seen.add(key)
                 states.add(sample.fingerprint)
                 yield sample
+
+
+def _patience(disk: SimulatedDisk) -> int:
+    """The less is in doubt, the fewer states there are to be found."""
+    return min(4 << disk.in_doubt(), _MOST_PATIENCE)
 
 
 def _draw(moment: Moment[Promises], seed: str) -> Sample[Promises]:

@@ -68,11 +68,13 @@ class Names(NamedTuple):
 
         An earlier move that is not has no say any more over a slot that is settled now.
         """
+        touching = [move for move in self.moves if move.touches(folder)]
+        if not touching:
+            return self
         durable, waiting = self.durable, []
+        for move in touching:
+            durable = _applied(durable, move)
         settled: set[Slot] = set()
-        for move in self.moves:
-            if move.touches(folder):
-                durable = _applied(durable, move)
         for move in reversed(self.moves):
             if move.touches(folder):
                 settled |= move.slots.keys()

@@ -131,10 +131,9 @@ class AgentFolder:
             yield fs.read_all(self._disk, f"{self._path}/ids/{stem}").decode(errors="replace")
 
     def _make(self, path: str) -> None:
-        if self._disk.ident(path) is None:
-            self._disk.mkdir(path.rpartition("/")[0])
-            with suppress(FileExistsError):
-                self._disk.open(path, "create")
+        self._disk.mkdir(path.rpartition("/")[0])
+        with suppress(FileExistsError):
+            self._disk.open(path, "create")
 
     @contextmanager
     def _locked(self, place: EventsPlace) -> Iterator[None]:

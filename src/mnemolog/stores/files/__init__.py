@@ -10,22 +10,22 @@ from mnemolog import fs, paths
 from mnemolog.errors import SessionError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
-from mnemolog.log import forks, intents, manifests, sessions
+from mnemolog.log import forks, intents, sessions
 from mnemolog.log.fold import Head, count
+from mnemolog.log.places import SessionPlace, open_guard
 from mnemolog.log.reader import View
 from mnemolog.log.tail import last_line
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
-from mnemolog.ports import Appended, BackEnd, Listed, LogKey, Reading, Write
+from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
 from mnemolog.settings import Settings, Storage, load
 from mnemolog.stores.files.batch import Batch
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
-from mnemolog.stores.files.lazy import LazyFinder
 
-# So many logs are held open at once; each costs a few descriptors.
-MAX_OPEN = 128
+# So many logs are held open at once; each costs up to six descriptors, and some systems allow 256.
+MAX_OPEN = 32
 
 _FOLDERS = (paths.SESSIONS, paths.INTENTS, paths.DIRTY)
 IGNORE = b"# Memory is private: never commit it.\n*\n"
@@ -102,9 +102,9 @@ class FilesStore:
             folder = f"{paths.SESSIONS}/{name}"
             if name.startswith("."):
                 continue
-            with suppress(FileNotFoundError, SessionError):
-                content = fs.read_all(self._disk, f"{folder}/{manifests.NAME}")
-                yield self._listed(folder, manifests.parse(content, folder))
+            with suppress(SessionError):
+                place = SessionPlace(name, folder)
+                yield self._listed(folder, place.manifest(open_guard(self._disk, place)))
 
     def _listed(self, folder: str, manifest: Manifest) -> Listed:
         """Look only at the ends of segments: the last that has a line tells."""
@@ -204,11 +204,13 @@ def _entries(view: View, heads: list[Head]) -> Iterator[Entry]:
             yield entry
 
 
-def open_root(root: str, environ: Mapping[str, str], overrides: Mapping[str, object]) -> BackEnd:
+def open_root(
+    root: str, environ: Mapping[str, str], overrides: Mapping[str, object]
+) -> tuple[RealDisk, FilesStore, Settings]:
     """Open, and where needed make, the root in this folder."""
     disk = RealDisk(root)
     settings = read_settings(disk, environ).changed(overrides)
-    return BackEnd(FilesStore(disk, settings), LazyFinder(disk, disk.root), settings)
+    return disk, FilesStore(disk, settings), settings
 
 
 def read_settings(disk: Disk, environ: Mapping[str, str]) -> Settings:

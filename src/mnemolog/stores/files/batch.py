@@ -14,6 +14,12 @@ from mnemolog.ports import Write
 from mnemolog.settings import Storage
 from mnemolog.stores.files.held import Held
 
+_NAMES = {
+    "session": "The session {!r:.200}",
+    "user": "The log of the user {!r:.200}",
+    "shared": "The shared log",
+}
+
 
 class Batch:
     """Entries on their way into a log; encoded and hashed before the lock is taken."""
@@ -85,6 +91,8 @@ class Batch:
     def _check_size(self, handle: Handle, incoming: int) -> None:
         used = handle.chain.sealed_bytes + handle.tail.size
         limit = self._storage.max_session_bytes
-        if quota.check_session(self._held.key.id, used, incoming, limit):
+        kind, identifier = self._held.key
+        name = _NAMES[kind].format(identifier)
+        if quota.check_log(name, used, incoming, limit, **{f"{kind}_id": identifier}):
             share = (used + incoming) / limit
-            self.warnings = (f"the session has used {share:.0%} of its {limit:,} bytes",)
+            self.warnings = (f"{name} has used {share:.0%} of its {limit:,} bytes",)

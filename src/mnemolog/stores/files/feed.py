@@ -55,12 +55,15 @@ class FilesFeed:
         self._disk = disk
 
     def marked(self) -> list[str]:
+        """The logs whose marks lie there."""
         return [_name_of_mark(mark) for mark in self._disk.list(paths.DIRTY)]
 
     def unmark(self, name: str) -> None:
+        """Remove a log's mark."""
         self._disk.unlink(_mark_path(name))
 
     def all(self) -> Iterator[str]:
+        """Every log below the root."""
         for room in (paths.SESSIONS, paths.USERS):
             for name in self._disk.list(room):
                 if not name.startswith("."):
@@ -68,6 +71,7 @@ class FilesFeed:
         yield paths.SHARED
 
     def read(self, name: str, since: Position | None) -> News | None:
+        """The lines of a log after a position."""
         place = place_named(name)
         try:
             scan = Scan(self._disk, place, since)

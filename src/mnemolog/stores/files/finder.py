@@ -1,6 +1,8 @@
 """Searching the files: the index says where the best lines lie, and the logs what they say."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
@@ -8,6 +10,9 @@ from mnemolog import paths
 from mnemolog.embedders import open_embedder
 from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.fs import Disk, File
+from mnemolog.fs.real import RealDisk
+from mnemolog.index.export import SHAPES
+from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
 from mnemolog.index.vectors import Embedder
 from mnemolog.log import lines
@@ -16,9 +21,11 @@ from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Listed, LogKey, Progress, Spot, Use, Wanted
-from mnemolog.settings import Decay
+from mnemolog.ports import Follower, Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.settings import Decay, Settings
+from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
+from mnemolog.stores.files.follower import Files, FilesFollower
 from mnemolog.stores.files.uses import Uses, read_uses
 
 
@@ -40,9 +47,8 @@ class FilesFinder:
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
-        log = None if session_id is None else log_name(LogKey("session", session_id))
-        found = self._index.search(query, viewer, log, now, decay)
-        files: dict[tuple[str, int], list[File]] = {}
+        found = self._index.search(query, viewer, _log(session_id), now, decay)
+        files: Files = {}
         hits: list[Hit] = []
         uses: list[tuple[str, Use]] = []
         for candidate in found.candidates:
@@ -53,7 +59,7 @@ class FilesFinder:
         self._uses.note(uses)
         return Hits(hits, found.semantic)
 
-    def _read(self, spot: Spot, files: dict[tuple[str, int], list[File]]) -> Entry | None:
+    def _read(self, spot: Spot, files: Files) -> Entry | None:
         """The entry at a spot; None if the line is no longer what the index saw."""
         key = (spot.log, spot.generation)
         if key not in files:
@@ -70,6 +76,8 @@ class FilesFinder:
         return msgspec.structs.replace(entry, timestamp=first, at=entry.written_at)
 
     def _open(self, name: str, generation: int) -> list[File]:
+        if not name:
+            return []  # removed from the index since it was asked
         place = place_named(name)
         try:
             chain = place.chain(open_guard(self._disk, place))
@@ -78,6 +86,20 @@ class FilesFinder:
             return [self._disk.open(chain.path(one), "read") for one in chain.segments]
         except (FileNotFoundError, SessionError, CorruptionError):
             return []  # removed or rewritten since the index saw it
+
+    def follow(
+        self, query: Query, viewer: Viewer, session_id: str | None, after: Mapping[str, int] | None
+    ) -> Follower:
+        follow = Follow(query, viewer, _log(session_id), after)
+        if after is None:
+            self._index.look(follow)
+        return FilesFollower(self._disk, self._index, self._read, follow)
+
+    def export(
+        self, shape: str, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> dict[str, Any]:
+        export = Export(self._disk, self._index, self._read)
+        return SHAPES[shape](export.sessions(viewer, _log(session_id), now, decay), session_id)
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         return self._index.sessions(wanted, viewer)
@@ -93,6 +115,10 @@ class FilesFinder:
         self._index.close()
 
 
-def make_finder(disk: Disk, root: str) -> FilesFinder:
-    """The finder of a root, with the embedder that ships with the package."""
-    return FilesFinder(disk, root, open_embedder("static"))
+def _log(session_id: str | None) -> str | None:
+    return None if session_id is None else log_name(LogKey("session", session_id))
+
+
+def make_finder(disk: RealDisk, settings: Settings) -> FilesFinder:
+    """The finder of a root, with the embedder that its settings name."""
+    return FilesFinder(disk, disk.root, open_embedder(settings.search.embedder))

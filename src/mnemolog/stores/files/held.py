@@ -6,7 +6,7 @@ from mnemolog import paths
 from mnemolog.fs import Disk, File
 from mnemolog.log import manifests, quarantine, sessions
 from mnemolog.log.places import FilePlace, Place, open_guard
-from mnemolog.log.reader import Reader
+from mnemolog.log.reader import OnDamage, Reader
 from mnemolog.log.writer import Writer
 from mnemolog.model.entry import Damage
 from mnemolog.model.session import Manifest
@@ -22,11 +22,8 @@ class Held:
         self._disk = disk
         self._place = place_of(key)
         self.writer = Writer(disk, self._place, settings.concurrency.lock_timeout_ms / 1000)
-        self.reader = Reader(disk, self._place, self._keep_damage)
+        self.reader = Reader(disk, self._place, _keeper(disk, self._place.name))
         self._manifest: tuple[File, Manifest] | None = None
-
-    def _keep_damage(self, damage: Damage, content: bytes) -> None:
-        quarantine.keep(self._disk, self._place.name, damage, content)
 
     def manifest(self) -> Manifest:
         """A session's manifest, read again only when it was replaced."""
@@ -53,6 +50,15 @@ class Held:
         self._disk.sync_folder(folder)  # a log without its lock could never be written to
         with suppress(FileExistsError):
             self._disk.open(self._place.guard, "create")
+
+
+def _keeper(disk: Disk, name: str) -> OnDamage:
+    """A plain function, not a method: what is dropped must not wait for the garbage collector."""
+
+    def keep(damage: Damage, content: bytes) -> None:
+        quarantine.keep(disk, name, damage, content)
+
+    return keep
 
 
 def place_of(key: LogKey) -> Place:

@@ -1,0 +1,86 @@
+"""Embedders: texts to vectors that lie close together when the texts are about the same.
+
+`open_embedder` opens one by its name. The module behind a name is loaded only then, and its model
+only when the first text comes.
+"""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Protocol
+
+from mnemolog.errors import SettingsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+GROUP = "mnemolog.embedders"
+"""The entry points under which other packages offer embedders."""
+
+_OWN = {
+    "static": "mnemolog.embedders.static:StaticEmbedder",
+    "minilm": "mnemolog.embedders.minilm:MiniLmEmbedder",
+    "none": "mnemolog.embedders.none:NoEmbedder",
+}
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; always the same for the same text, from any thread, offline."""
+
+    @property
+    def name(self) -> str:
+        """Identity of the model: vectors under another name cannot be compared with these."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> "npt.NDArray[np.float32]":
+        """One row of length 1 per text; zeros for a text without any known piece. Any string is
+        accepted."""
+
+
+def open_embedder(chosen: str | Embedder) -> Embedder:
+    """The embedder of this name, own or of an entry point; an object that is one comes back as is.
+
+    Own names cannot be taken over by an entry point.
+    """
+    if not isinstance(chosen, str):
+        return _checked(chosen)
+    known = _known()
+    if chosen not in known:
+        raise _unknown(chosen, known)
+    try:
+        maker = known[chosen].load()
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(
+            f"The embedder {chosen!r} cannot be loaded from {known[chosen].value!r}: {error}.",
+            advice="Install or mend the package that offers it.",
+        ) from error
+    return _checked(maker())
+
+
+def _known() -> Mapping[str, EntryPoint]:
+    offered = {each.name: each for each in entry_points(group=GROUP)}
+    own = {name: EntryPoint(name, value, GROUP) for name, value in _OWN.items()}
+    return {**offered, **own}
+
+
+def _checked(candidate: Embedder) -> Embedder:
+    # Only this attribute: asking for `name` or `size` may load a model.
+    if not callable(getattr(candidate, "embed", None)):
+        raise SettingsError(
+            f"A {type(candidate).__name__} is not an embedder: it has no method embed.",
+            advice=f"Give an object with name, size and embed, or one of: {', '.join(_OWN)}.",
+        )
+    return candidate
+
+
+def _unknown(chosen: str, known: Mapping[str, EntryPoint]) -> SettingsError:
+    near = get_close_matches(chosen, known, n=1)
+    return SettingsError(
+        f"There is no embedder {chosen[:40]!r}.",
+        advice=f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(sorted(known))}.",
+        known=sorted(known),
+    )

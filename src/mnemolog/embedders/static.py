@@ -1,0 +1,81 @@
+"""The static table: a text's vector is the sum of its pieces' vectors. The default embedder.
+
+The table is distilled from MiniLM-L6 by `retriever/distil_static.py`. One byte per number; the
+scale of a row holds both the range of its bytes and the weight of the piece in a sum, which is
+small for frequent pieces.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mnemolog.embedders.tensors import Floats, map_array, read_lines
+from mnemolog.embedders.wordpiece import Ids, WordPiece
+
+# A long text is summed in parts, so that memory stays small.
+_PIECES_AT_ONCE = 4096
+
+
+class _Table(NamedTuple):
+    name: str
+    tokeniser: WordPiece
+    rows: npt.NDArray[np.int8]
+    scales: Floats
+
+
+class StaticEmbedder:
+    """The table inside this package, or one in a folder: `rows.npy`, `scales.npy`, `vocab.txt`.
+
+    A text's vector depends on the text alone, to the last bit, whatever else is embedded with it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        here = os.path.join(os.path.dirname(__file__), "table")
+        self._folder = here if path is None else os.fspath(path)
+
+    @cached_property
+    def _table(self) -> _Table:
+        # Two threads may both load: the files are only mapped, and the results are alike.
+        rows = map_array(os.path.join(self._folder, "rows.npy"))
+        scales = map_array(os.path.join(self._folder, "scales.npy"))
+        tokeniser = WordPiece(read_lines(os.path.join(self._folder, "vocab.txt")))
+        return _Table(_name(rows, scales), tokeniser, rows, scales)
+
+    @property
+    def name(self) -> str:
+        """Which table this is."""
+        return self._table.name
+
+    @property
+    def size(self) -> int:
+        """How many numbers a vector has."""
+        return int(self._table.rows.shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One unit vector per text; zeros for a text without any known piece."""
+        table = self._table
+        vectors = np.zeros((len(texts), self.size), np.float32)
+        for vector, text in zip(vectors, texts, strict=True):
+            ids = table.tokeniser.ids(text)
+            for start in range(0, len(ids), _PIECES_AT_ONCE):
+                vector += _sum(table, ids[start : start + _PIECES_AT_ONCE])
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+
+def _sum(table: _Table, ids: Ids) -> Floats:
+    rows = table.rows.take(ids, axis=0).astype(np.float32)
+    total: Floats = table.scales.take(ids) @ rows
+    return total
+
+
+def _name(rows: npt.NDArray[np.int8], scales: Floats) -> str:
+    """Another table has other scales; a few rows besides make it certain."""
+    digest = hashlib.sha256(scales.tobytes())
+    digest.update(rows[::256].tobytes())
+    return f"static-{rows.shape[1]}-{digest.hexdigest()[:12]}"

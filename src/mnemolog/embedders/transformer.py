@@ -1,0 +1,156 @@
+"""The encoder of BERT in numpy: padded batches of piece numbers to one vector per text."""
+
+from collections.abc import Mapping
+from itertools import count, takewhile
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mnemolog.embedders.tensors import Floats
+
+HEADS = 12
+
+_EPSILON = 1e-12
+_MASKED = np.float32(-1e9)
+# So many activations at a time, so that the steps of one function find them in the cache.
+_CACHED = 1 << 16
+
+
+class Linear(NamedTuple):
+    """A matrix and what is added after it."""
+
+    weight: Floats
+    bias: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        # One large product; for three axes numpy would make many small ones.
+        y: Floats = x.reshape(-1, x.shape[-1]) @ self.weight.T
+        y += self.bias
+        return y.reshape(*x.shape[:-1], -1)
+
+
+class Norm(NamedTuple):
+    """Brings every row to mean 0 and variance 1, then to a learned scale and shift."""
+
+    weight: Floats
+    bias: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        x = x - x.mean(axis=-1, keepdims=True)
+        variance = np.einsum("...i,...i->...", x, x)[..., None] / x.shape[-1]
+        x /= np.sqrt(variance + np.float32(_EPSILON))
+        x *= self.weight
+        x += self.bias
+        return x
+
+
+class Layer(NamedTuple):
+    """One block of attention and feed-forward."""
+
+    query: Linear
+    key: Linear
+    value: Linear
+    mixed: Linear
+    attended: Norm
+    wide: Linear
+    narrow: Linear
+    finished: Norm
+
+    def __call__(self, x: Floats, mask: Floats) -> Floats:
+        query, key, value = (_split(part(x)) for part in (self.query, self.key, self.value))
+        x = self.attended(x + self.mixed(_attention(query, key, value, mask)))
+        return self.finished(x + self.narrow(gelu(self.wide(x))))
+
+
+class Encoder:
+    """Piece numbers to sentence vectors, by mean pooling."""
+
+    def __init__(self, tensors: Mapping[str, Floats]) -> None:
+        self._words = tensors["embeddings.word_embeddings.weight"]
+        self._places = tensors["embeddings.position_embeddings.weight"]
+        self._kind = tensors["embeddings.token_type_embeddings.weight"][0]
+        self._norm = Norm(*_pair(tensors, "embeddings.LayerNorm"))
+        names = (f"encoder.layer.{number}." for number in count())
+        present = takewhile(lambda name: f"{name}output.dense.weight" in tensors, names)
+        self._layers = [_layer(tensors, name) for name in present]
+
+    @property
+    def size(self) -> int:
+        """How many numbers a vector has."""
+        return int(self._words.shape[1])
+
+    def __call__(self, ids: npt.NDArray[np.intp], lengths: npt.NDArray[np.intp]) -> Floats:
+        """The mean vector of each row's first so many pieces; what follows them is padding."""
+        present = np.arange(ids.shape[1]) < lengths[:, None]
+        states = self.states(ids, present)
+        states *= present[:, :, None]
+        pooled: Floats = states.sum(axis=1)
+        pooled /= lengths[:, None]
+        return pooled
+
+    def states(self, ids: npt.NDArray[np.intp], present: npt.NDArray[np.bool_]) -> Floats:
+        """The last layer's vector of every piece."""
+        x = self._norm(self._words[ids] + self._places[: ids.shape[1]] + self._kind)
+        mask = np.where(present, np.float32(0), _MASKED)[:, None, None, :]
+        for layer in self._layers:
+            x = layer(x, mask)
+        return x
+
+
+def gelu(x: Floats) -> Floats:
+    """x times the share of the normal distribution that lies below x; in place."""
+    flat = x.reshape(-1)
+    for start in range(0, len(flat), _CACHED):
+        part = flat[start : start + _CACHED]
+        part *= _normal(part)
+    return x
+
+
+def _normal(x: Floats) -> Floats:
+    """The normal distribution function, right to 1e-7 (Abramowitz and Stegun, 7.1.26)."""
+    size = np.abs(x)
+    t = 1 / (1 + np.float32(0.3275911 * 0.5**0.5) * size)
+    tail = np.float32(1.061405429) * t
+    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        tail += np.float32(factor)
+        tail *= t
+    size *= size
+    size *= np.float32(-0.5)
+    tail *= np.exp(size, out=size)
+    tail *= np.float32(0.5)
+    return np.where(x < 0, tail, 1 - tail)
+
+
+def _attention(query: Floats, key: Floats, value: Floats, mask: Floats) -> Floats:
+    scores: Floats = query @ key.swapaxes(-1, -2)
+    scores *= np.float32(query.shape[-1] ** -0.5)
+    scores += mask
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+    mixed = (scores @ value).swapaxes(1, 2)
+    return mixed.reshape(*mixed.shape[:2], -1)
+
+
+def _split(x: Floats) -> Floats:
+    """(texts, pieces, hidden) to (texts, heads, pieces, hidden / heads)."""
+    return x.reshape(*x.shape[:2], HEADS, -1).swapaxes(1, 2)
+
+
+def _layer(tensors: Mapping[str, Floats], name: str) -> Layer:
+    attention = f"{name}attention."
+    return Layer(
+        query=Linear(*_pair(tensors, f"{attention}self.query")),
+        key=Linear(*_pair(tensors, f"{attention}self.key")),
+        value=Linear(*_pair(tensors, f"{attention}self.value")),
+        mixed=Linear(*_pair(tensors, f"{attention}output.dense")),
+        attended=Norm(*_pair(tensors, f"{attention}output.LayerNorm")),
+        wide=Linear(*_pair(tensors, f"{name}intermediate.dense")),
+        narrow=Linear(*_pair(tensors, f"{name}output.dense")),
+        finished=Norm(*_pair(tensors, f"{name}output.LayerNorm")),
+    )
+
+
+def _pair(tensors: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
+    return tensors[f"{name}.weight"], tensors[f"{name}.bias"]

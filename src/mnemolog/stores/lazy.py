@@ -1,0 +1,54 @@
+"""An index that is made when the first search asks for it: writing loads no numpy and no model."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from mnemolog.model.query import Hits, Query
+from mnemolog.policy.access import Viewer
+from mnemolog.ports import Follower, Index, Listed, Progress, Wanted, exporter_of
+from mnemolog.settings import Decay
+
+
+class LazyIndex:
+    """Passes every call on to the real index."""
+
+    def __init__(self, make: Callable[[], Index]) -> None:
+        self._make = make
+        self._mutex = Lock()
+        self._made: Index | None = None
+
+    def _index(self) -> Index:
+        with self._mutex:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def search(
+        self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> Hits:
+        return self._index().search(query, viewer, session_id, now, decay)
+
+    def follow(
+        self, query: Query, viewer: Viewer, session_id: str | None, after: Mapping[str, int] | None
+    ) -> Follower:
+        return self._index().follow(query, viewer, session_id, after)
+
+    def export(
+        self, shape: str, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
+    ) -> dict[str, Any]:
+        return exporter_of(self._index()).export(shape, viewer, session_id, now, decay)
+
+    def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
+        return self._index().sessions(wanted, viewer)
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        return self._index().catch_up(progress)
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        return self._index().rebuild(progress)
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()
