@@ -167,8 +167,8 @@ class Feed(Protocol):
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines after a position; None if there is no such log any more."""
 
-    def uses(self, name: str, offset: int) -> tuple[list[Use], int]:
-        """The uses of a log's entries noted after an offset, and the offset after them."""
+    def uses(self, name: str) -> list[Use]:
+        """The uses of a log's entries that were noted so far."""
 
 
 class Spot(NamedTuple):

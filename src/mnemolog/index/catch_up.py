@@ -113,15 +113,9 @@ class CatchUp:
         tracker = _Tracker(end)
         intake.take(number, tracker.follow(list(news.lines)))
         _update_log(self._db, number, news, tracker)
-        self._take_uses(intake, name, number)
+        if news.restart:  # later uses are counted by whoever makes them
+            intake.take_uses(number, self._feed.uses(name))
         return tracker.end
-
-    def _take_uses(self, intake: Intake, name: str, log: int) -> None:
-        query = "SELECT uses_offset FROM log WHERE id = ?"
-        (offset,) = self._db.execute(query, (log,)).fetchone()
-        uses, offset = self._feed.uses(name, offset)
-        intake.take_uses(log, uses)
-        self._db.execute("UPDATE log SET uses_offset = ? WHERE id = ?", (offset, log))
 
 
 class _Tracker:
@@ -180,9 +174,7 @@ def _forget_rows(db: sqlite3.Connection, log: int) -> None:
     db.execute("INSERT OR IGNORE INTO dead SELECT row FROM entry WHERE log = ?", (log,))
     db.execute("DELETE FROM entry WHERE log = ?", (log,))
     db.execute(
-        "UPDATE log SET last_row = NULL, entries = 0, seq = 0, written = NULL, uses_offset = 0"
-        " WHERE id = ?",
-        (log,),
+        "UPDATE log SET last_row = NULL, entries = 0, seq = 0, written = NULL WHERE id = ?", (log,)
     )
 
 

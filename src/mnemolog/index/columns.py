@@ -60,6 +60,16 @@ class Columns:
             finally:
                 os.close(fd)
 
+    def update(self, name: str, rows: list[int], values: list[int]) -> None:
+        """Overwrite single rows that are published already."""
+        kind = self._types[name]
+        fd = os.open(self._path(name), os.O_RDWR | os.O_CLOEXEC)
+        try:
+            for row, value in zip(rows, values, strict=True):
+                os.pwrite(fd, np.array(value, kind).tobytes(), row * kind.itemsize)
+        finally:
+            os.close(fd)
+
     def read(self, name: str, rows: int) -> Array:
         """The first `rows` rows of a column, mapped, not copied."""
         held = self._maps.get(name)

@@ -14,8 +14,7 @@ CREATE TABLE log (
     facts BLOB, entries INTEGER NOT NULL DEFAULT 0,
     size INTEGER NOT NULL DEFAULT 0, seq INTEGER NOT NULL DEFAULT 0, last_row INTEGER,
     generation INTEGER NOT NULL DEFAULT 0, segment INTEGER NOT NULL DEFAULT 0,
-    offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT,
-    uses_offset INTEGER NOT NULL DEFAULT 0
+    offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT
 );
 CREATE INDEX log_updated ON log (updated, session) WHERE session IS NOT NULL;
 CREATE INDEX log_user ON log (user);

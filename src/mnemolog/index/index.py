@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from collections.abc import Mapping
 from datetime import datetime
 from threading import RLock
 from typing import Any
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from mnemolog.index import catalogue, database, fusion, lexical, scope, tokens
 from mnemolog.index.catch_up import CatchUp
 from mnemolog.index.columns import Columns
+from mnemolog.index.deadline import Deadline
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.fusion import Evidence
+from mnemolog.index.intake import Intake
 from mnemolog.index.snapshot import Mask, Snapshot
 from mnemolog.index.spots import spots_of
 from mnemolog.index.vectors import Embedder, Vectors
@@ -21,7 +24,7 @@ from mnemolog.model.query import Query
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import relevance
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Candidate, Feed, Found, Listed, Progress, Wanted
+from mnemolog.ports import Candidate, Feed, Found, Listed, Progress, Use, Wanted
 from mnemolog.settings import Decay
 
 _HOUR = 3_600_000
@@ -30,8 +33,11 @@ _HOUR = 3_600_000
 class Index:
     """Everything derived for searching, in one folder."""
 
-    def __init__(self, folder: str, feed: Feed, embedder: Embedder | None) -> None:
+    def __init__(
+        self, folder: str, feed: Feed, embedder: Embedder | None, timeout_ms: int = 0
+    ) -> None:
         self._folder = folder
+        self._timeout = timeout_ms / 1000
         self._feed = feed
         self._embedder = embedder
         self._mutex = RLock()
@@ -62,10 +68,26 @@ class Index:
         self, query: Query, viewer: Viewer, log: str | None, now: datetime, decay: Decay
     ) -> Found:
         """The best rows for a query, of one log or of all that the viewer may see."""
+        deadline = Deadline(self._timeout)
         with self._mutex:
             self.catch_up()
+            deadline.check()
             self._snapshot.refresh()
-            return _Search(self, query, viewer, log, now, decay).run()
+            return _Search(self, query, viewer, log, now, decay, deadline).run()
+
+    def use(self, uses: Mapping[str, list[Use]]) -> None:
+        """Count that entries of these logs were used."""
+        with self._mutex:
+            db = self._open()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                intake = Intake(db, self._columns)
+                for name, own in uses.items():
+                    row = db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
+                    if row is not None:
+                        intake.take_uses(row[0], own)
+            finally:
+                db.execute("COMMIT")
 
     def look(self, follow: Follow) -> Look:
         """What is new for somebody who follows."""
@@ -114,6 +136,7 @@ class _Search:
         log: str | None,
         now: datetime,
         decay: Decay,
+        deadline: Deadline,
     ) -> None:
         assert index._db is not None
         self._db = index._db
@@ -122,6 +145,7 @@ class _Search:
         self._query = query
         self._now = int(now.timestamp() * 1000)
         self._decay = decay
+        self._deadline = deadline
         self._seen = scope.mask_of(self._db, self._snapshot, viewer, log)
 
     def run(self) -> Found:
@@ -139,10 +163,12 @@ class _Search:
         """Match the text; the statistics are those of all rows in sight, filtered or not."""
         asked = lexical.wanted(self._db, self._query.text)
         words = lexical.score(self._snapshot, self._seen, asked)
+        self._deadline.check()
         meaning = None
         if self._vectors is not None:
             vector = self._vectors.embed(self._query.text)
             meaning = self._vectors.compare(vector, self._snapshot.rows, self._seen)
+        self._deadline.check()
         evidence = fusion.fuse(self._snapshot, self._seen, words, meaning, self._speakers())
         kept = mask[evidence.rows] & (evidence.match > 0)
         return evidence.only(kept)

@@ -148,7 +148,7 @@ class Intake:
         if row >= self._first:
             self._values[name][row - self._first] = value
         else:
-            self._columns.write(row, {name: np.array([value])})
+            self._columns.update(name, [row], [value])
 
     def _value(self, name: str, row: int) -> int:
         """What a column holds, be it written already or not."""
@@ -223,4 +223,4 @@ class Intake:
 
 
 def _milliseconds(stamp: str) -> int:
-    return int(to_moment(stamp).timestamp() * 1000)
+    return round(to_moment(stamp).timestamp() * 1000)

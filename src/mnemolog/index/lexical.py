@@ -14,7 +14,10 @@ from mnemolog.index.snapshot import Mask, Snapshot
 
 K1 = 1.2
 B = 0.75
-_WILDCARD = re.compile(r"[\w*]*\*[\w*]*")
+# It begins where a word begins: trying every letter of a long word would take for ever.
+_WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
+# SQLite refuses patterns that are too long.
+_MAX_PATTERN = 1000
 _MAX_FORMS = 512
 
 Scores = NDArray[np.float32]
@@ -30,7 +33,8 @@ class Wanted(NamedTuple):
 def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
     """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
     folded = tokens.fold(text)
-    parts = [part for part in _WILDCARD.findall(folded) if len(part.strip("*")) >= 1]
+    found_parts = _WILDCARD.findall(folded)
+    parts = [part for part in found_parts if part.strip("*") and len(part) <= _MAX_PATTERN]
     plain = _WILDCARD.sub(" ", folded) if parts else text
     found = [
         Wanted((tokens.hash_of(term),), times)

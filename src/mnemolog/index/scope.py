@@ -137,4 +137,4 @@ def _number(db: sqlite3.Connection, kind: str, text: str) -> int:
 
 
 def _milliseconds(stamp: str) -> int:
-    return int(to_moment(stamp).timestamp() * 1000)
+    return round(to_moment(stamp).timestamp() * 1000)

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from mnemolog.index.columns import Columns
 from mnemolog.index.snapshot import Mask
@@ -36,6 +37,7 @@ class Vectors:
         self._embedder = embedder
         self._bytes = Columns(folder, {"vector": "i1"}, embedder.size)
         self._worth = Columns(folder, {"worth": "<f4"})
+        self._threads = ThreadpoolController()
 
     def write(self, first: int, texts: Sequence[str]) -> None:
         """Embed and store rows from `first` on."""
@@ -59,10 +61,11 @@ class Vectors:
         worth = self._worth.read("worth", rows)
         if len(chosen) * 2 > rows:
             chosen = np.arange(rows)
-        for start in range(0, len(chosen), _CHUNK):
-            part = chosen[start : start + _CHUNK]
-            block = stored[part[0] : part[-1] + 1] if len(chosen) == rows else stored[part]
-            scores[part] = block.astype(np.float32) @ query
+        with self._threads.limit(limits=1):  # for so little, waking other cores costs more
+            for start in range(0, len(chosen), _CHUNK):
+                part = chosen[start : start + _CHUNK]
+                block = stored[part[0] : part[-1] + 1] if len(chosen) == rows else stored[part]
+                scores[part] = block.astype(np.float32) @ query
         scores *= worth
         scores[~mask[:rows]] = 0
         return scores

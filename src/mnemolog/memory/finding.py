@@ -8,6 +8,9 @@ from mnemolog.errors import InvalidQueryError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.query import Hits, Query
+from mnemolog.model.times import hours_between
+from mnemolog.policy import decay as decaying
+from mnemolog.policy.importance import importance
 from mnemolog.ports import Progress
 
 
@@ -49,6 +52,20 @@ class Finding(Base):
         """Entries between two moments, both included, newest first unless `sort` says otherwise."""
         filters.setdefault("sort", "time_desc")
         return self.query(session_id, time_range={"start": start, "end": end}, **filters)
+
+    def update_decay_factors(self, session_id: str) -> dict[str, float]:
+        """The decay of each of a session's entries as of now; computed, never stored."""
+        decay = self._settings(self._manifest(session_id)).decay
+        now = self._clock.now()
+        return {
+            entry.id: decaying.factor(
+                entry.type,
+                hours_between(entry.timestamp, now),
+                decay,
+                decaying.boost(0, importance(entry)),
+            )
+            for entry in self._read(session_id).entries
+        }
 
     def rebuild_index(
         self, session_id: str | None = None, *, progress: Progress | None = None

@@ -16,7 +16,7 @@ from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
 from mnemolog.index.vectors import Embedder
 from mnemolog.log import lines
-from mnemolog.log.places import open_guard
+from mnemolog.log.places import Place, open_guard
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.times import to_text
@@ -28,21 +28,30 @@ from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
 from mnemolog.stores.files.follower import Files, FilesFollower
 from mnemolog.stores.files.uses import Uses, read_uses
 
+# So many logs are kept open for reading hits; each costs two descriptors or a few more.
+_MAX_OPEN = 16
+
+Held = tuple[File, int, list[File]]
+"""An open guard, the generation that it names, and that generation's segments."""
+
 
 class _Feed(FilesFeed):
     """The feed with the uses that were noted beside the logs."""
 
-    def uses(self, name: str, offset: int) -> tuple[list[Use], int]:
-        return read_uses(self._disk, name, offset)
+    def uses(self, name: str) -> list[Use]:
+        return read_uses(self._disk, name)
 
 
 class FilesFinder:
     """The index of a root, with the lines that it points to."""
 
-    def __init__(self, disk: Disk, root: str, embedder: Embedder | None) -> None:
+    def __init__(
+        self, disk: Disk, root: str, embedder: Embedder | None, timeout_ms: int = 0
+    ) -> None:
         self._disk = disk
         self._uses = Uses(disk)
-        self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder)
+        self._held: dict[str, Held] = {}
+        self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms)
 
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
@@ -56,7 +65,8 @@ class FilesFinder:
             if entry is not None:
                 hits.append(Hit(entry=entry, relevance=candidate.relevance, why=candidate.why))
                 uses.append((candidate.spot.log, Use(entry.id, to_text(now))))
-        self._uses.note(uses)
+        if self._uses.note(uses):
+            self._flush()
         return Hits(hits, found.semantic)
 
     def _read(self, spot: Spot, files: Files) -> Entry | None:
@@ -76,16 +86,34 @@ class FilesFinder:
         return msgspec.structs.replace(entry, timestamp=first, at=entry.written_at)
 
     def _open(self, name: str, generation: int) -> list[File]:
-        if not name:
-            return []  # removed from the index since it was asked
+        """The segments of a log, kept open while its guard stays; none if it was rewritten."""
         place = place_named(name)
+        held = self._held.get(name)
+        if held is None or held[0].ident != self._disk.ident(place.guard):
+            held = self._opened(place)
+            self._remember(name, held)
+        return held[2] if held is not None and held[1] == generation else []
+
+    def _flush(self) -> None:
+        uses = self._uses.flush()
+        if uses:
+            self._index.use(uses)
+
+    def _remember(self, name: str, held: Held | None) -> None:
+        self._held.pop(name, None)
+        if held is not None:
+            self._held[name] = held
+        while len(self._held) > _MAX_OPEN:
+            del self._held[next(iter(self._held))]
+
+    def _opened(self, place: Place) -> Held | None:
         try:
-            chain = place.chain(open_guard(self._disk, place))
-            if chain.generation != generation:
-                return []
-            return [self._disk.open(chain.path(one), "read") for one in chain.segments]
+            guard = open_guard(self._disk, place)
+            chain = place.chain(guard)
+            files = [self._disk.open(chain.path(one), "read") for one in chain.segments]
         except (FileNotFoundError, SessionError, CorruptionError):
-            return []  # removed or rewritten since the index saw it
+            return None  # removed or rewritten since the index saw it
+        return guard, chain.generation, files
 
     def follow(
         self, query: Query, viewer: Viewer, session_id: str | None, after: Mapping[str, int] | None
@@ -111,7 +139,8 @@ class FilesFinder:
         return self._index.rebuild(progress)
 
     def close(self) -> None:
-        self._uses.flush()
+        self._flush()
+        self._held.clear()
         self._index.close()
 
 
@@ -121,4 +150,6 @@ def _log(session_id: str | None) -> str | None:
 
 def make_finder(disk: RealDisk, settings: Settings) -> FilesFinder:
     """The finder of a root, with the embedder that its settings name."""
-    return FilesFinder(disk, disk.root, open_embedder(settings.search.embedder))
+    search = settings.search
+    embedder = None if search.embedder == "none" else open_embedder(search.embedder)
+    return FilesFinder(disk, disk.root, embedder, search.timeout_ms)

@@ -8,17 +8,17 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from mnemolog import paths
 from mnemolog.errors import StorageError
-from mnemolog.fs import Disk
+from mnemolog.fs import Disk, read_all
 from mnemolog.log import forks
 from mnemolog.ports import Use
-from mnemolog.stores.files.feed import mark
 
 NAME = "access.jsonl"
-_MOST = 256
-_SECONDS = 10.0
+_MOST = 4096
+_SECONDS = 30.0
 
 
 class Uses:
@@ -35,26 +35,24 @@ class Uses:
         self._waiting: list[tuple[str, Use]] = []
         self._since = time.monotonic()
 
-    def note(self, uses: Iterable[tuple[str, Use]]) -> None:
-        """Note that entries were used: the name of each one's log, its id, and when."""
+    def note(self, uses: Iterable[tuple[str, Use]]) -> bool:
+        """Note uses: each one's log, its id, and when; says whether it is time to flush."""
         with self._mutex:
             self._waiting += [one for one in uses if one[0].startswith(f"{paths.SESSIONS}/")]
-            is_due = time.monotonic() - self._since > _SECONDS
-            if len(self._waiting) < _MOST and not is_due:
-                return
-        self.flush()
+            return len(self._waiting) >= _MOST or time.monotonic() - self._since > _SECONDS
 
-    def flush(self) -> None:
-        """Append what was noted; an error of the disk costs only these notes."""
+    def flush(self) -> dict[str, list[Use]]:
+        """Append what was noted, and give it back by log; the disk's errors cost only notes."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
             self._since = time.monotonic()
-        for name in dict.fromkeys(name for name, _ in waiting):
-            own = [use for log, use in waiting if log == name]
-            try:
+        by_log: dict[str, list[Use]] = {}
+        for name, use in waiting:
+            by_log.setdefault(name, []).append(use)
+        for name, own in by_log.items():
+            with suppress(FileNotFoundError, FileExistsError, StorageError):
                 self._append(name, own)
-            except (FileNotFoundError, StorageError):
-                continue
+        return by_log
 
     def _append(self, name: str, uses: list[Use]) -> None:
         rows = (json.dumps({"v": 1, "id": use.id, "at": use.at}) for use in uses)
@@ -67,20 +65,15 @@ class Uses:
         except FileNotFoundError:
             file = self._disk.open(path, "create")
         file.append(content)
-        mark(self._disk, name)
 
 
-def read_uses(disk: Disk, name: str, offset: int) -> tuple[list[Use], int]:
-    """The uses noted after an offset, and the offset after them; what is torn is passed over."""
+def read_uses(disk: Disk, name: str) -> list[Use]:
+    """The uses noted so far; what is torn is passed over."""
     try:
-        file = disk.open(f"{name}/{NAME}", "read")
+        content = read_all(disk, f"{name}/{NAME}")
     except FileNotFoundError:
-        return [], 0
-    size = file.size()
-    start = offset if offset <= size else 0
-    content = file.read(start, size - start)
-    complete = content[: content.rfind(b"\n") + 1]
-    return list(_parsed(complete)), start + len(complete)
+        return []
+    return list(_parsed(content))
 
 
 def _parsed(content: bytes) -> Iterator[Use]:
