@@ -15,7 +15,7 @@ from mnemolog.testing.disk import SimulatedDisk
 Promises = TypeVar("Promises")
 
 # A moment that gave no new state so many times in a row is left alone.
-_MOST_PATIENCE = 120
+_PATIENCE = 100
 
 
 class Moment(NamedTuple, Generic[Promises]):
@@ -74,17 +74,12 @@ def sampled(
             sample = _draw(moments[position], f"{seed}/{position}/{number}")
             key = (sample.fingerprint, id(sample.promises))
             fruitless[position] = fruitless[position] + 1 if key in seen else 0
-            if fruitless[position] >= _patience(moments[position].disk):
+            if fruitless[position] == _PATIENCE:
                 del fruitless[position]
             if key not in seen:
                 seen.add(key)
                 states.add(sample.fingerprint)
                 yield sample
-
-
-def _patience(disk: SimulatedDisk) -> int:
-    """The less is in doubt, the fewer states there are to be found."""
-    return min(4 << disk.in_doubt(), _MOST_PATIENCE)
 
 
 def _draw(moment: Moment[Promises], seed: str) -> Sample[Promises]:
