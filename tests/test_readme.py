@@ -1,0 +1,32 @@
+"""The README's example runs as it stands, and the line that it shows is a real one."""
+
+import json
+import re
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    found = re.search(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_the_example_runs_and_finds_what_it_stored(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block("python")],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "Use PostgreSQL" in done.stdout
+    [log] = tmp_path.glob(".mnemolog/sessions/*/memory.jsonl")
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_the_line_that_is_shown_has_the_right_sum():
+    line = block("json").strip()
+    body, _, _ = line.partition(',"sum":')
+    assert json.loads(line)["sum"] == f"sha256:{sha256(body.encode()).hexdigest()}"
