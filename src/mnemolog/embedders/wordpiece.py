@@ -19,7 +19,7 @@ UNKNOWN = "[UNK]"
 # Longer words are unknown, as in the original; this also bounds the time that a word can take.
 _LONGEST_WORD = 100
 # Text repeats itself: what stands between two spaces is cut once and remembered.
-_REMEMBERED_CHUNKS = 65_536
+_REMEMBERED_CHUNKS = 32_768
 _LONGEST_REMEMBERED = 128
 _REMEMBERED_WORDS = 32_768
 _REMEMBERED_CHARACTERS = 16_384
