@@ -16,8 +16,8 @@ import pytest
 from mnemolog import Memory, fs
 from mnemolog.errors import StorageFullError, StorageIOError
 from mnemolog.log import lines, sessions
-from mnemolog.log.lines import Header
 from mnemolog.log.writer import Handle, Writer
+from mnemolog.model.entry import Entry
 from mnemolog.settings import Settings
 from mnemolog.stores.files import FilesStore
 from mnemolog.testing import FixedClock, SimulatedDisk
@@ -151,21 +151,21 @@ def living(disk: SimulatedDisk, handle: Handle, dropped: Sequence[str]) -> list[
     """The last revision of every entry whose label is not among those dropped."""
     found: dict[str, tuple[int, bytes]] = {}
     for segment in handle.chain.segments:
-        for line, header in valid_lines(fs.read_all(disk, handle.chain.path(segment))):
-            found[header.id] = (header.seq, line + b"\n")
+        for line, entry in valid_lines(fs.read_all(disk, handle.chain.path(segment))):
+            found[entry.id] = (entry.seq, line + b"\n")
     marks = [f'"content":"{label}:'.encode() for label in dropped]
     return sorted(
         (seq, line) for seq, line in found.values() if not any(mark in line for mark in marks)
     )
 
 
-def valid_lines(content: bytes) -> Iterator[tuple[bytes, Header]]:
+def valid_lines(content: bytes) -> Iterator[tuple[bytes, Entry]]:
     """The lines of a segment that verify, also one that is glued to damage before it."""
     for line in content.split(b"\n"):
         start = 0 if lines.verify(line) else lines.salvage(line)
-        header = lines.header(line[start:]) if start >= 0 else None
-        if header is not None:
-            yield line[start:], header
+        entry = lines.entry(line[start:]) if start >= 0 else None
+        if entry is not None:
+            yield line[start:], entry
 
 
 # --- the stories

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemolog.log.lines import Header
-from mnemolog.model.entry import Damage
+from mnemolog.model.entry import Damage, Entry
 
 
 class Spot(NamedTuple):
@@ -47,7 +46,7 @@ class Fold:
         self.last_seq = 0
         self.last_written: str | None = None
 
-    def take(self, line: Header, spot: Spot) -> None:
+    def take(self, line: Entry, spot: Spot) -> None:
         """Take the next line into account."""
         self.lines += 1
         self.last_seq = max(self.last_seq, line.seq)
@@ -61,13 +60,13 @@ class Fold:
         else:
             self.heads[line.id] = _revised(self.heads.get(line.id), line, spot)
 
-    def _mark(self, line: Header, *, dead: bool) -> None:
+    def _mark(self, line: Entry, *, dead: bool) -> None:
         head = self.heads.get(line.target or "")
         if head is not None:
             self.heads[head.id] = msgspec.structs.replace(head, dead=dead)
 
 
-def _revised(before: Head | None, line: Header, spot: Spot) -> Head:
+def _revised(before: Head | None, line: Entry, spot: Spot) -> Head:
     return Head(
         line.id,
         line.type,

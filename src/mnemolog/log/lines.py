@@ -25,9 +25,6 @@ _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(Entry).decode
 
 
-Header = Entry
-
-
 class Draft:
     """An entry, encoded and hashed up to the place where its `seq` will stand."""
 
@@ -75,6 +72,3 @@ def entry(line: bytes) -> Entry | None:
         return _decode_entry(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-header = entry

@@ -181,11 +181,11 @@ class Reader:
         if not line:
             return None
         total = lines.verify(line)
-        header = lines.header(line) if total else None
-        if header is None:
+        entry = lines.entry(line) if total else None
+        if entry is None:
             self._take_damage(line, spot)
             return None
-        self._fold.take(header, spot)
+        self._fold.take(entry, spot)
         return total
 
     def _take_damage(self, line: bytes, spot: Spot) -> None:
@@ -197,7 +197,7 @@ class Reader:
         self._fold.damage.append(damage)
         self._on_damage(damage, bad)
         if good >= 0:
-            header = lines.header(line[good:])
-            if header is not None:
+            entry = lines.entry(line[good:])
+            if entry is not None:
                 rest = Spot(spot.segment, spot.offset + good, spot.length - good)
-                self._fold.take(header, rest)
+                self._fold.take(entry, rest)

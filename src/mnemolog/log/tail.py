@@ -6,8 +6,7 @@ from typing import NamedTuple
 from mnemolog.errors import InvalidFormatError
 from mnemolog.fs import File
 from mnemolog.log import lines
-from mnemolog.log.lines import Header
-from mnemolog.model.entry import FORMAT
+from mnemolog.model.entry import FORMAT, Entry
 
 _BLOCK = 64 * 1024
 
@@ -36,7 +35,7 @@ def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
     torn = file.read(size - 1, 1) != b"\n"
     damaged = 0
     for _, line in backwards(file, known.size, size):
-        if found := _header(line):
+        if found := _valid(line):
             check_format(found.v)
             return Tail(size, found.seq + damaged, torn)
         damaged += 1
@@ -51,16 +50,16 @@ def find_end(file: File, known: Tail, floor: Tail) -> Tail:
     return Tail(size, floor.seq, size > 0 and file.read(size - 1, 1) != b"\n")
 
 
-def last_line(file: File) -> Header | None:
+def last_line(file: File) -> Entry | None:
     """What the last valid line of a file says of itself."""
-    found = (_header(line) for _, line in backwards(file, 0, file.size()))
+    found = (_valid(line) for _, line in backwards(file, 0, file.size()))
     return next(filter(None, found), None)
 
 
-def _header(line: bytes) -> Header | None:
+def _valid(line: bytes) -> Entry | None:
     line = line.rstrip(b"\r")
     start = 0 if lines.verify(line) else lines.salvage(line)
-    return lines.header(line[start:]) if start >= 0 else None
+    return lines.entry(line[start:]) if start >= 0 else None
 
 
 def check_format(version: int) -> None:
