@@ -13,10 +13,13 @@ from mnemolog.faces.cli.verbs.demo import demo
 from mnemolog.faces.cli.verbs.doctor import doctor
 from mnemolog.faces.cli.verbs.init import init
 from mnemolog.faces.cli.verbs.log import log
+from mnemolog.faces.cli.verbs.reindex import reindex
+from mnemolog.faces.cli.verbs.search import search
 from mnemolog.faces.cli.verbs.sessions import sessions
 from mnemolog.faces.cli.verbs.settings import settings
 from mnemolog.faces.cli.verbs.show import show
 from mnemolog.faces.cli.verbs.stats import stats
+from mnemolog.faces.cli.verbs.watch import watch
 
 USAGE_CODE = "E_USAGE"
 
@@ -79,5 +82,7 @@ app = App(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
-for each in (init, add, show, log, sessions, stats, doctor, settings, demo):
+for each in (
+    init, add, show, log, search, watch, sessions, stats, reindex, doctor, settings, demo,
+):  # fmt: skip
     app.add_command(each)

@@ -28,7 +28,7 @@ Verbs that only read refuse a folder that is no root; `init`, `add` and `demo` m
 **For people** there are tables and colours on a terminal, and plain text without colours in a pipe
 or with `NO_COLOR`. Whatever an entry holds, no escape sequence, control character or character that
 changes the direction of text reaches the terminal. **For programs** there is `--json`: exact
-values, one object on one line, or one line for each entry, session, receipt or finding.
+values, one object on one line, or one line for each entry, hit, session, receipt or finding.
 `show --raw` gives the bytes of the log; only a terminal gets control characters as JSON escapes.
 
 Errors go to the error channel as `CODE: message advice`, with `--json` as one object with `code`,

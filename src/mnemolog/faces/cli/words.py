@@ -55,6 +55,11 @@ def say_content(entry: "Entry") -> None:
         say(_INDENT, line)
 
 
+def summary(entry: "Entry") -> str:
+    """An entry's text on one line."""
+    return one_line(" · ".join(_lines(entry.content)))
+
+
 def _lines(content: str | Mapping[str, Any]) -> Iterator[str]:
     if isinstance(content, str):
         yield from clean(content).splitlines()

@@ -87,6 +87,8 @@ class FilesFinder:
 
     def _open(self, name: str, generation: int) -> list[File]:
         """The segments of a log, kept open while its guard stays; none if it was rewritten."""
+        if not name:
+            return []  # removed from the index since it was asked
         place = place_named(name)
         held = self._held.get(name)
         if held is None or held[0].ident != self._disk.ident(place.guard):

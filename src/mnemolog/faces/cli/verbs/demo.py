@@ -7,11 +7,15 @@ import click
 
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
+from mnemolog.faces.cli.hits import say_hit
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
     from mnemolog.model.entry import Entry, Receipt
+    from mnemolog.model.query import Hits
     from mnemolog.model.session import Session
+
+QUESTION = "which database do we use?"
 
 
 @click.command()
@@ -19,8 +23,8 @@ if TYPE_CHECKING:
 def demo(call: Call) -> None:
     """Write a small memory and show it.
 
-    It is a real one: written, read back, and shown as it is on disk. It lives in a temporary
-    folder and is removed at the end, unless --root names a folder.
+    It is a real one: written, read back, searched, and shown as it is on disk. It lives in a
+    temporary folder and is removed at the end, unless --root names a folder.
     """
     from mnemolog.memory import Memory
     from mnemolog.stores.files import roots
@@ -37,7 +41,8 @@ def demo(call: Call) -> None:
             receipts = _write(memory, session)
             # The preference is the user's, in a log of its own: it counts in every session.
             entries = [*memory.get_entries(session.id), *memory.get_preferences(session.id)]
-        _show(call, root, session, receipts, entries)
+            hits = memory.query(session.id, text=QUESTION, limit=1)
+        _show(call, root, session, receipts, entries, hits)
     finally:
         if call.given_root is None:
             roots.remove(root)
@@ -77,7 +82,12 @@ def _write(memory: "Memory", session: "Session") -> "list[Receipt]":
 
 
 def _show(
-    call: Call, root: str, session: "Session", receipts: "list[Receipt]", entries: "list[Entry]"
+    call: Call,
+    root: str,
+    session: "Session",
+    receipts: "list[Receipt]",
+    entries: "list[Entry]",
+    hits: "Hits",
 ) -> None:
     from mnemolog.stores.files import roots
 
@@ -91,6 +101,7 @@ def _show(
                 "session_id": session.id,
                 "receipts": receipts,
                 "entries": entries,
+                "hits": hits,
                 "files": {found.path: found.size for found in files},
                 "lines": [line.decode() for line in lines],
             }
@@ -104,11 +115,18 @@ def _show(
     for entry in entries:
         words.say_entry(entry)
     screen.say()
-    screen.say(("3. On disk, below ", "strong"), root)
-    for found in files:
-        screen.say(f"   {words.size(found.size):>9}  {found.path}")
+    screen.say((f"3. Asked: {QUESTION}", "strong"))
+    for hit in hits:
+        say_hit(hit, why=True)
     screen.say()
-    screen.say(("4. The lines themselves: plain text, each with its own checksum", "strong"))
+    screen.say(("4. On disk, below ", "strong"), root)
+    derived = [found for found in files if found.path.startswith("index/")]
+    for found in files:
+        if found not in derived:
+            screen.say(f"   {words.size(found.size):>9}  {found.path}")
+    screen.say(f"   {len(derived):>3} files  index/, derived: delete them whenever you like")
+    screen.say()
+    screen.say(("5. The lines themselves: plain text, each with its own checksum", "strong"))
     for line in lines:
         screen.emit_raw(line)
     screen.say()

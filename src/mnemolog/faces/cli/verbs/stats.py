@@ -1,7 +1,7 @@
 """`mnemolog stats`"""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,20 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("session", required=False)
+@click.option(
+    "--index-json",
+    "shape",
+    metavar="SHAPE",
+    help="The index as JSON instead: `inverted` (words, topics and hours to ids) or `entries` "
+    "(ids to lines, bytes and weights; tags and types to ids).",
+)
 @verb
-def stats(call: Call, session: str | None) -> None:
+def stats(call: Call, session: str | None, shape: str | None) -> None:
     """Show SESSION in numbers, or all sessions together."""
     with call.memory() as memory:
+        if shape is not None:
+            _show_index(call, memory.export_index(session, shape))
+            return
         if session is None:
             numbers = memory.get_global_statistics()
         else:
@@ -26,6 +36,14 @@ def stats(call: Call, session: str | None) -> None:
         screen.emit(numbers)
     else:
         screen.table(("what", "how much"), _rows(numbers))
+
+
+def _show_index(call: Call, index: dict[str, Any]) -> None:
+    """Exact for programs, on one line; for people the same with room around it."""
+    import msgspec
+
+    line = msgspec.json.encode(index)
+    screen.emit_raw(line if call.as_json else msgspec.json.format(line, indent=2))
 
 
 def _rows(numbers: "Statistics") -> Iterator[tuple[str, str]]:
