@@ -3,11 +3,12 @@
 import asyncio
 import functools
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from mnemolog.memory import DEFAULT_ROOT, Memory
+from mnemolog.model.query import Hit
 from mnemolog.ports import Clock
 
 
@@ -39,6 +40,12 @@ class AsyncMemory:
     def for_user(self, user_id: str) -> "AsyncMemory":
         """A view of one user's sessions."""
         return AsyncMemory(self.sync.for_user(user_id))
+
+    async def watch(self, *args: Any, **kwargs: Any) -> AsyncIterator[Hit]:
+        """Yield what is written from now on, as `Memory.watch` does."""
+        hits = await asyncio.to_thread(self.sync.watch, *args, **kwargs)
+        while (hit := await asyncio.to_thread(next, hits, None)) is not None:
+            yield hit
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         verb = getattr(self.sync, name) if not name.startswith("_") else None

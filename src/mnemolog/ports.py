@@ -181,6 +181,8 @@ class Spot(NamedTuple):
     length: int
     time: int
     """The entry's first timestamp, in epoch milliseconds."""
+    seq: int
+    """The number that the line must have, or it is another one."""
 
 
 class Candidate(NamedTuple):

@@ -40,10 +40,17 @@ _CHUNK = 65_536
 
 
 class Columns:
-    """The columns in one folder."""
+    """The columns of one build of the index.
 
-    def __init__(self, folder: str, fields: Mapping[str, str] = FIELDS, width: int = 1) -> None:
+    The build stands in the names, so that whoever still holds an older one open never writes into
+    the files of the one that replaced it.
+    """
+
+    def __init__(
+        self, folder: str, build: str, fields: Mapping[str, str] = FIELDS, width: int = 1
+    ) -> None:
         self._folder = folder
+        self._build = build
         self._types = {name: np.dtype(kind) for name, kind in fields.items()}
         self._width = width
         self._maps: dict[str, Array] = {}
@@ -94,4 +101,4 @@ class Columns:
         return flat if self._width == 1 else flat.reshape(-1, self._width)
 
     def _path(self, name: str) -> str:
-        return f"{self._folder}/{name}.col"
+        return f"{self._folder}/{name}.{self._build}.col"

@@ -56,6 +56,12 @@ def connect(path: str, identity: str) -> tuple[sqlite3.Connection, bool]:
     return connection, True
 
 
+def build_of(connection: sqlite3.Connection) -> str:
+    """What tells this build of the index from every other one."""
+    (build,) = connection.execute("SELECT value FROM meta WHERE key = 'build'").fetchone()
+    return str(build)
+
+
 def discard(folder: str) -> None:
     """Remove what the index stores; the marks that say what it has not read stay."""
     for name in os.listdir(folder):
@@ -78,6 +84,7 @@ def _create(connection: sqlite3.Connection, identity: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
-    values = (("identity", f"{SCHEMA_VERSION} {identity}"), ("rows", 0), ("embedded", 0))
+    named = ("identity", f"{SCHEMA_VERSION} {identity}")
+    values = (named, ("build", os.urandom(6).hex()), ("rows", 0))
     connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
     connection.execute("COMMIT")

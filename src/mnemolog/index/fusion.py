@@ -20,6 +20,9 @@ MEANING = 0.7
 NEIGHBOURS = 0.4
 SESSION = 0.5
 SPEAKER = 0.3
+# Cosines above the average: what is closer than LIKE counts in full, below UNLIKE not at all.
+LIKE = 0.25
+UNLIKE = 0.1
 # The most that all parts can add up to.
 CEILING = (1 + MEANING) * (1 + 2 * NEIGHBOURS + SESSION) + SPEAKER
 
@@ -41,18 +44,24 @@ class Evidence(NamedTuple):
         return Evidence(rows[kept], *(column[kept] for column in rest))
 
 
-def pool_size(rows: int) -> int:
+def pool_size(rows: int, limit: int) -> int:
     """How many of the best rows are looked at: more where there are more to choose from."""
-    return 400 if rows <= 20_000 else 1000
+    return max(400 if rows <= 20_000 else 1000, 2 * limit)
 
 
 def fuse(
-    snapshot: Snapshot, mask: Mask, words: Floats, meaning: Floats | None, speakers: list[int]
+    snapshot: Snapshot,
+    mask: Mask,
+    words: Floats,
+    meaning: Floats | None,
+    *,
+    speakers: list[int],
+    limit: int,
 ) -> Evidence:
     """Put the evidence for the best rows together."""
     lexical = words / max(float(words.max(initial=0.0)), 1e-9)
     semantic = np.zeros_like(words) if meaning is None else MEANING * _lifted(meaning, mask)
-    rows = _pool(snapshot, mask, lexical, semantic)
+    rows = _pool(snapshot, mask, pool_size(snapshot.rows, limit), (lexical, semantic))
     base = lexical[rows] + semantic[rows]
     beside = _beside(snapshot, mask, rows, lexical + semantic)
     own = base + NEIGHBOURS * beside
@@ -71,24 +80,23 @@ def _lifted(meaning: Floats, mask: Mask) -> Floats:
     seen = meaning[mask]
     if len(seen) == 0:
         return np.zeros_like(meaning)
-    floor, best = float(seen.mean()), float(seen.max())
-    if best - floor < 1e-6:
-        return np.zeros_like(meaning)
-    lifted: Floats = np.clip((meaning - floor) / (best - floor), 0.0, 1.0).astype(np.float32)
-    lifted[~mask] = 0
+    floor = float(seen.mean())
+    span = max(float(seen.max()) - floor, LIKE)
+    lifted: Floats = np.clip((meaning - floor) / span, 0.0, 1.0).astype(np.float32)
+    lifted[~mask | (meaning - floor < UNLIKE)] = 0
     return lifted
 
 
-def _pool(snapshot: Snapshot, mask: Mask, *signals: Floats) -> RowNumbers:
-    chosen = [_best(signal, pool_size(snapshot.rows)) for signal in signals]
-    rows = np.concatenate(chosen)
+def _pool(snapshot: Snapshot, mask: Mask, most: int, signals: tuple[Floats, ...]) -> RowNumbers:
+    rows = np.concatenate([_best(signal, most) for signal in signals])
     previous = snapshot.column("previous")[rows]
     following = snapshot.following[rows]
     beside = np.concatenate([previous, following])
     rows = np.concatenate([rows, beside[beside != NONE].astype(np.int64)])
     rows.sort()
     rows = rows[np.r_[True, rows[1:] != rows[:-1]]] if len(rows) else rows
-    return rows[mask[rows]]
+    seen: RowNumbers = rows[mask[rows]]
+    return seen
 
 
 def _best(signal: Floats, most: int) -> RowNumbers:

@@ -112,8 +112,9 @@ class Index:
         name = self._embedder.name if self._embedder else "none"
         db, is_new = database.connect(path, f"{tokens.VERSION} {name}")
         self._db, self._ident = db, _ident(path)
-        self._columns = Columns(self._folder)
-        self._vectors = Vectors(self._folder, self._embedder) if self._embedder else None
+        build = database.build_of(db)
+        self._columns = Columns(self._folder, build)
+        self._vectors = Vectors(self._folder, build, self._embedder) if self._embedder else None
         self._snapshot = Snapshot(db, self._columns)
         if is_new or _is_after_reboot(db):
             CatchUp(db, self._columns, self._feed, self._embed).note(self._feed.all())
@@ -169,7 +170,14 @@ class _Search:
             vector = self._vectors.embed(self._query.text)
             meaning = self._vectors.compare(vector, self._snapshot.rows, self._seen)
         self._deadline.check()
-        evidence = fusion.fuse(self._snapshot, self._seen, words, meaning, self._speakers())
+        evidence = fusion.fuse(
+            self._snapshot,
+            self._seen,
+            words,
+            meaning,
+            speakers=self._speakers(),
+            limit=self._query.limit,
+        )
         kept = mask[evidence.rows] & (evidence.match > 0)
         return evidence.only(kept)
 

@@ -18,7 +18,7 @@ B = 0.75
 _WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
 # SQLite refuses patterns that are too long.
 _MAX_PATTERN = 1000
-_MAX_FORMS = 512
+_MAX_FORMS = 4096
 
 Scores = NDArray[np.float32]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mnemolog import paths
 from mnemolog.index.snapshot import Mask, Snapshot
 from mnemolog.model.entry import SCOPES
 from mnemolog.model.query import Query
@@ -47,8 +48,14 @@ def _visible_logs(db: sqlite3.Connection, viewer: Viewer, log: str | None) -> li
     if log is not None:
         where.append("name = ?")
         values.append(log)
-    found = db.execute(f"SELECT id FROM log WHERE {' AND '.join(where)}", values)
-    return [number for (number,) in found]
+    found = db.execute(f"SELECT id, user FROM log WHERE {' AND '.join(where)}", values).fetchall()
+    logs = [number for number, _ in found]
+    if log is not None:
+        return logs
+    users = {user for _, user in found if user is not None} | {viewer.user} - {None}
+    names = [paths.SHARED, *(paths.user_folder(user) for user in users if user is not None)]
+    beside = (db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone() for name in names)
+    return logs + [row[0] for row in beside if row is not None]
 
 
 def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query) -> Mask:
@@ -102,7 +109,8 @@ def linked(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query)
     for _ in range(query.max_depth + 1):
         frontier -= seen_ids
         seen_ids |= frontier
-        rows = {row for one in frontier for row in _rows_of(db, one) if mask[row]}
+        found = (row for one in frontier for row in _rows_of(db, one))
+        rows = {row for row in found if row < len(mask) and mask[row]}
         reached |= rows
         frontier = {other for row in rows for other in _neighbours(db, row)}
     start = {row for one in query.references for row in _rows_of(db, one)}

@@ -6,7 +6,7 @@ from mnemolog.index.columns import Array
 from mnemolog.index.snapshot import Snapshot
 from mnemolog.ports import Spot
 
-_COLUMNS = ("log", "segment", "offset", "bytes", "time")
+_COLUMNS = ("log", "segment", "offset", "bytes", "time", "seq")
 
 
 def spots_of(db: sqlite3.Connection, snapshot: Snapshot, rows: Array) -> list[Spot]:

@@ -33,10 +33,10 @@ class Embedder(Protocol):
 class Vectors:
     """The vectors of all rows, in two files: bytes, and what each row's bytes are worth."""
 
-    def __init__(self, folder: str, embedder: Embedder) -> None:
+    def __init__(self, folder: str, build: str, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._bytes = Columns(folder, {"vector": "i1"}, embedder.size)
-        self._worth = Columns(folder, {"worth": "<f4"})
+        self._bytes = Columns(folder, build, {"vector": "i1"}, embedder.size)
+        self._worth = Columns(folder, build, {"worth": "<f4"})
         self._threads = ThreadpoolController()
 
     def write(self, first: int, texts: Sequence[str]) -> None:

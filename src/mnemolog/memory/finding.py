@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mnemolog.errors import InvalidQueryError
+from mnemolog.errors import InvalidQueryError, NotAllowedError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
+from mnemolog.model import shapes
 from mnemolog.model.query import Hits, Query
 from mnemolog.model.times import hours_between
 from mnemolog.policy import decay as decaying
+from mnemolog.policy.access import OWNER
 from mnemolog.policy.importance import importance
 from mnemolog.ports import Progress
 
@@ -20,7 +22,7 @@ class Finding(Base):
     def query(
         self,
         session_id: str | None = None,
-        query: Query | Mapping[str, Any] | None = None,
+        query: Query | Mapping[str, Any] | str | None = None,
         /,
         **filters: Any,
     ) -> Hits:
@@ -73,14 +75,20 @@ class Finding(Base):
         """Throw the index away and read all logs again; says how many entries it holds."""
         if session_id is not None:
             self._manifest(session_id)
+        if self._viewer != OWNER:
+            raise NotAllowedError(
+                "The index belongs to the whole root.", advice="Use the owner's handle."
+            )
         return self._search_index().rebuild(progress)
 
 
 def _query(
-    query: Query | Mapping[str, Any] | None, more: Mapping[str, Any], now: datetime
+    query: Query | Mapping[str, Any] | str | None, more: Mapping[str, Any], now: datetime
 ) -> Query:
+    if isinstance(query, str):
+        query = {"text": query}
     if not isinstance(query, Query):
-        return queries.parse({**(query or {}), **more}, now)
+        return queries.parse({**shapes.as_record(query), **more}, now)
     if more:
         raise InvalidQueryError("Give a Query or keywords, not both.")
     return query

@@ -1,5 +1,6 @@
 """Searching the files: the index says where the best lines lie, and the logs what they say."""
 
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -21,15 +22,16 @@ from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Follower, Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.ports import Follower, Found, Listed, LogKey, Progress, Spot, Use, Wanted
 from mnemolog.settings import Decay, Settings
 from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
-from mnemolog.stores.files.follower import Files, FilesFollower
+from mnemolog.stores.files.follower import Files, FilesFollower, moved
 from mnemolog.stores.files.uses import Uses, read_uses
 
 # So many logs are kept open for reading hits; each costs two descriptors or a few more.
 _MAX_OPEN = 16
+_LOOKS = 3
 
 Held = tuple[File, int, list[File]]
 """An open guard, the generation that it names, and that generation's segments."""
@@ -51,13 +53,22 @@ class FilesFinder:
         self._disk = disk
         self._uses = Uses(disk)
         self._held: dict[str, Held] = {}
+        self._mutex = threading.RLock()
         self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms)
 
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
-        found = self._index.search(query, viewer, _log(session_id), now, decay)
-        files: Files = {}
+        with self._mutex:
+            for _ in range(_LOOKS):
+                files: Files = {}
+                found = self._index.search(query, viewer, _log(session_id), now, decay)
+                hits = self._hits(found, now, files)
+                if not moved(self._disk, files):
+                    break  # else a log was rewritten meanwhile, and the index is told so
+        return hits
+
+    def _hits(self, found: Found, now: datetime, files: Files) -> Hits:
         hits: list[Hit] = []
         uses: list[tuple[str, Use]] = []
         for candidate in found.candidates:
@@ -78,7 +89,7 @@ class FilesFinder:
             return None
         line = files[key][spot.segment].read(spot.offset, spot.length).rstrip(b"\r\n")
         entry = lines.entry(line) if lines.verify(line) else None
-        if entry is None or entry.type in MARKS:
+        if entry is None or entry.seq != spot.seq or entry.type in MARKS:
             return None
         first = to_text(datetime.fromtimestamp(spot.time / 1000, UTC))
         if first == entry.timestamp:
