@@ -146,6 +146,15 @@ class SessionNotFoundError(SessionError, LookupError):
     code = "E_SESSION_NOT_FOUND"
 
 
+def no_session(session_id: str) -> SessionNotFoundError:
+    """The one error for a session that does not exist, or not for this caller: they look alike."""
+    return SessionNotFoundError(
+        f"There is no session {session_id!r:.200}.",
+        advice="`mnemolog sessions` lists what there is.",
+        session_id=session_id,
+    )
+
+
 class SessionExistsError(SessionError):
     """A session with this id exists already."""
 

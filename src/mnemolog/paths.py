@@ -7,7 +7,6 @@ from hashlib import sha256
 SESSIONS = "sessions"
 USERS = "users"
 SHARED = "shared"
-ARCHIVE = "archive"
 QUARANTINE = "quarantine"
 INTENTS = "intents"
 INDEX = "index"

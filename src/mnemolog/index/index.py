@@ -29,6 +29,9 @@ from mnemolog.settings import Decay
 
 _HOUR = 3_600_000
 
+# A child that closes a database of its parent's may disturb it; these are never closed.
+_inherited: list[sqlite3.Connection] = []
+
 
 class Index:
     """Everything derived for searching, in one folder."""
@@ -43,6 +46,13 @@ class Index:
         self._mutex = RLock()
         self._db: sqlite3.Connection | None = None
         self._ident: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Let go of the parent's database without closing it, as a forked child must."""
+        if self._db is not None:
+            _inherited.append(self._db)
+        self._db = None
+        self._mutex = RLock()
 
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""

@@ -28,7 +28,6 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     type: str
     scope: str
     agent_id: str | None
-    user_id: str | None
     first: str
     seq: int
     spot: Spot
@@ -42,13 +41,11 @@ class Fold:
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
         self.damage: list[Damage] = []
-        self.lines = 0
         self.last_seq = 0
         self.last_written: str | None = None
 
     def take(self, line: Entry, spot: Spot) -> None:
         """Take the next line into account."""
-        self.lines += 1
         self.last_seq = max(self.last_seq, line.seq)
         self.last_written = line.at or line.timestamp
         if line.type == "tombstone":
@@ -72,7 +69,6 @@ def _revised(before: Head | None, line: Entry, spot: Spot) -> Head:
         line.type,
         line.scope,
         line.agent_id,
-        line.user_id,
         before.first if before else line.created or line.timestamp,
         line.seq,
         spot,

@@ -6,7 +6,7 @@ the manifest; a log of one file is its own guard.
 
 from typing import NamedTuple, Protocol
 
-from mnemolog.errors import MnemologError, SessionNotFoundError, StorageIOError
+from mnemolog.errors import MnemologError, SessionNotFoundError, StorageIOError, no_session
 from mnemolog.fs import Disk, File
 from mnemolog.log import manifests
 from mnemolog.log.tail import Tail, find_tail
@@ -75,11 +75,7 @@ class SessionPlace:
         return find_tail(active, known, floor)
 
     def missing(self) -> MnemologError:
-        return SessionNotFoundError(
-            f"There is no session {self.name!r:.200}.",
-            advice="`mnemolog sessions` lists what there is.",
-            session_id=self.name,
-        )
+        return no_session(self.name)
 
 
 class FilePlace:

@@ -26,7 +26,6 @@ class View(NamedTuple):
 
     heads: list[Head]
     damage: tuple[Damage, ...]
-    lines: int
     size: int
     last_seq: int
     last_written: str | None
@@ -97,7 +96,6 @@ class Reader:
         return View(
             heads,
             tuple(fold.damage),
-            fold.lines,
             sum(file.size() for file in self._files),
             fold.last_seq,
             fold.last_written,

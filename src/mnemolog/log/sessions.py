@@ -36,10 +36,12 @@ def place(session_id: str) -> SessionPlace:
 def create(disk: Disk, manifest: Manifest) -> None:
     """Make the folder under another name, then rename it into being."""
     target = paths.session_folder(manifest.session_id)
+    first = Segment(manifests.FIRST_SEGMENT)
+    manifest = msgspec.structs.replace(manifest, segments=(first,))
     fresh = f"{paths.SESSIONS}/{NEW}{os.urandom(8).hex()}"
     disk.mkdir(fresh)
     fs.write_new(disk, f"{fresh}/{manifests.NAME}", manifests.render(manifest))
-    disk.open(f"{fresh}/{manifest.segments[-1].name}", "create")
+    disk.open(f"{fresh}/{first.name}", "create")
     disk.open(f"{fresh}/lock", "create")
     disk.sync_folder(fresh)
     try:

@@ -132,13 +132,17 @@ class Writer:
         finally:
             handle.lock.release()
 
-    def append(self, compose: Callable[[Handle], tuple[bytes, int]]) -> File:
+    def append(self, compose: Callable[[Handle], tuple[bytes, int]], what: str) -> File:
         """Write what `compose` makes under the lock; returns the file, which is not synced yet.
 
-        `compose` gives the bytes and the last number used in them.
+        `compose` gives the bytes and the last number used in them; `what` names them in errors.
         """
         with self.locked() as handle:
-            handle.write(*compose(handle))
+            content, last_seq = compose(handle)
+            try:
+                handle.write(content, last_seq)
+            except StorageIOError as error:
+                raise _fate_unknown("write", what) from error
             return handle.active
 
     def sync(self, file: File, what: str) -> None:
@@ -147,10 +151,7 @@ class Writer:
             file.sync()
         except MnemologError as error:
             self._drop(self._handle)
-            raise StorageIOError(
-                f"Could not sync {what}: whether it survives a crash is unknown.",
-                advice="Write it again with the same id: that is safe.",
-            ) from error
+            raise _fate_unknown("sync", what) from error
 
     def _acquire(self) -> Handle:
         deadline = time.monotonic() + self._timeout
@@ -172,3 +173,10 @@ class Writer:
             if self._handle is None:
                 self._handle = Handle(self._disk, self.place)
             return self._handle
+
+
+def _fate_unknown(action: str, what: str) -> StorageIOError:
+    return StorageIOError(
+        f"Could not {action} {what}: whether it survives a crash is unknown.",
+        advice="Write it again with the same id: that is safe.",
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mnemolog.errors import InvalidQueryError, NotAllowedError, SessionNotFoundError
+from mnemolog.errors import InvalidQueryError, NotAllowedError, no_session
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
@@ -36,11 +36,7 @@ class Base:
         """A session's facts, if it exists for this viewer."""
         manifest = self._store.load(check_id(session_id, "session id"))
         if not may_see_session(self._viewer, manifest.agent_ids, manifest.user_id):
-            raise SessionNotFoundError(
-                f"There is no session {session_id!r:.200}.",
-                advice="`mnemolog sessions` lists what there is.",
-                session_id=session_id,
-            )
+            raise no_session(session_id)
         return manifest
 
     def _visible(self) -> Iterator[Listed]:

@@ -10,7 +10,7 @@ from mnemolog.memory.base import Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
-from mnemolog.model.session import Manifest, Segment, Session
+from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import to_text
 from mnemolog.ports import Listed, Wanted
 
@@ -48,7 +48,6 @@ class Sessions(Base):
             metadata=plain.plain_object(metadata, "metadata", []),
             preferences=plain.plain_object(preferences, "preferences", []),
             settings=overrides,
-            segments=(Segment("memory.jsonl"),),
         )
         self._store.create(manifest)
         return _session(Listed(manifest, 0, None))

@@ -60,12 +60,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 class Hits(list[Hit]):
     """Hits in order; `semantic` says whether meaning was compared: ready, pending or off."""
 
-    def __init__(
-        self, hits: list[Hit], semantic: str = "off", warnings: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, hits: list[Hit], semantic: str = "off") -> None:
         super().__init__(hits)
         self.semantic = semantic
-        self.warnings = warnings
 
 
 def parse(given: Mapping[str, Any], now: datetime) -> Query:

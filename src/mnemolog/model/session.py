@@ -26,7 +26,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     settings: dict[str, Any] = {}
     markers: dict[str, Any] = {}
     generation: int = 1
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...] = ()
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
+from mnemolog.log import forks
 from mnemolog.model.query import Hits, Query
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Follower, Index, Listed, Progress, Wanted, exporter_of
@@ -16,8 +17,13 @@ class LazyIndex:
 
     def __init__(self, make: Callable[[], Index]) -> None:
         self._make = make
-        self._mutex = Lock()
         self._made: Index | None = None
+        self.forget()
+        forks.watch(self)
+
+    def forget(self) -> None:
+        """Start with a mutex of its own, as a forked child must."""
+        self._mutex = Lock()
 
     def _index(self) -> Index:
         with self._mutex:

@@ -166,7 +166,7 @@ class AgentSessions:
 
 def _append(writer: Writer, line: Callable[[], bytes]) -> None:
     """One line, made under the lock; on the disk when this returns."""
-    file = writer.append(lambda _: (line(), 0))
+    file = writer.append(lambda _: (line(), 0), "an event")
     try:
         writer.sync(file, f"what was added to {writer.place.name!r:.200}")
     except StorageIOError as error:

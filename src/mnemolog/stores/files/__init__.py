@@ -121,7 +121,7 @@ class FilesStore:
         held = self._log(log)
         held.ensure_exists()
         batch = Batch(self._disk, held, writes, viewer, storage)
-        file = held.writer.append(batch.compose)
+        file = held.writer.append(batch.compose, batch.names())
         warnings = batch.warnings + self._mark_dirty(log)
         durable = self._settle(held, file, batch, storage)
         return Appended(batch.seqs, batch.revised, durable, warnings)
@@ -181,7 +181,7 @@ class FilesStore:
         return mark(self._disk, log_name(key))
 
 
-_NOTHING = View([], (), 0, 0, 0, None, ())
+_NOTHING = View([], (), 0, 0, None, ())
 
 
 def _summary(view: View, seen: list[Head]) -> Summary:

@@ -16,7 +16,7 @@ from mnemolog.index.export import SHAPES
 from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
 from mnemolog.index.vectors import Embedder
-from mnemolog.log import lines
+from mnemolog.log import forks, lines
 from mnemolog.log.places import Place, open_guard
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
@@ -52,9 +52,15 @@ class FilesFinder:
     ) -> None:
         self._disk = disk
         self._uses = Uses(disk)
-        self._held: dict[str, Held] = {}
-        self._mutex = threading.RLock()
         self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms)
+        self.forget()
+        forks.watch(self)
+
+    def forget(self) -> None:
+        """Let go of everything held open, as a forked child must."""
+        self._mutex = threading.RLock()
+        self._held: dict[str, Held] = {}
+        self._index.forget()
 
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay

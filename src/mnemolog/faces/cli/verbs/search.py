@@ -49,5 +49,3 @@ def tell(call: Call, hits: "Hits", *, why: bool) -> None:
         screen.say("Nothing was found.")
     if hits.semantic == "pending":
         screen.warn(PENDING, as_json=call.as_json)
-    for text in hits.warnings:
-        screen.warn(text, as_json=call.as_json)
