@@ -156,6 +156,8 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "search_by_topic": lambda view, sid: view.search_by_topic(sid, "x"),
     "search_by_type": lambda view, sid: view.search_by_type(sid, "note"),
     "search_by_time_range": lambda view, sid: view.search_by_time_range(sid, 0, 1),
+    "watch": lambda view, sid: view.watch(session_id=sid),
+    "export_index": lambda view, sid: view.export_index(sid),
     "update_decay_factors": lambda view, sid: view.update_decay_factors(sid),
     "rebuild_index": lambda view, sid: view.rebuild_index(sid),
 }

@@ -305,9 +305,11 @@ class RealDisk:
         descriptor = os.open(self.root, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
         try:
             for part in path.split("/") if path else ():
+                if part in ("", ".", ".."):
+                    raise StorageIOError(f"{path!r:.80} is no path below the root.")
                 below = os.open(part, _FOLDER, dir_fd=descriptor)
-                os.close(descriptor)
-                descriptor = below
+                above, descriptor = descriptor, below  # before closing: a signal may come here
+                os.close(above)
             yield descriptor
         finally:
             os.close(descriptor)

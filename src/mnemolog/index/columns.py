@@ -34,6 +34,8 @@ FIELDS: dict[str, str] = {
 
 NONE = 0xFFFFFFFF
 
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+
 
 # Files grow by so many rows at a time, so that a mapping lasts for many appends.
 _CHUNK = 65_536
@@ -60,7 +62,7 @@ class Columns:
         for name, column in values.items():
             size = self._types[name].itemsize * self._width
             content = np.ascontiguousarray(column, self._types[name]).tobytes()
-            fd = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = os.open(self._path(name), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
             try:
                 self._grow(fd, (first + len(column)) * size, size)
                 os.pwrite(fd, content, first * size)
@@ -70,7 +72,7 @@ class Columns:
     def update(self, name: str, rows: list[int], values: list[int]) -> None:
         """Overwrite single rows that are published already."""
         kind = self._types[name]
-        fd = os.open(self._path(name), os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(self._path(name), os.O_RDWR | _FLAGS)
         try:
             for row, value in zip(rows, values, strict=True):
                 os.pwrite(fd, np.array(value, kind).tobytes(), row * kind.itemsize)
@@ -92,7 +94,7 @@ class Columns:
         kind = self._types[name]
         if rows == 0:
             return np.empty((0,) if self._width == 1 else (0, self._width), kind)
-        fd = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(self._path(name), os.O_RDONLY | _FLAGS)
         try:
             mapped = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
         finally:

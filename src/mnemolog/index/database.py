@@ -42,18 +42,29 @@ CREATE TABLE post (id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 
 def connect(path: str, identity: str) -> tuple[sqlite3.Connection, bool]:
     """Open the database, and say whether it is new; one that does not fit is thrown away."""
-    connection = _open(path)
+    _drop_links(path)
     try:
+        connection = _open(path)
         found = connection.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
         if found == (f"{SCHEMA_VERSION} {identity}",):
             return connection, False
+        connection.close()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise  # locked or full, not damaged
     except sqlite3.DatabaseError:
-        pass  # new, damaged, or of another version: it is derived, so it is made anew
-    connection.close()
+        pass  # damaged: it is derived, so it is made anew
     discard(os.path.dirname(path))
     connection = _open(path)
     _create(connection, identity)
     return connection, True
+
+
+def _drop_links(path: str) -> None:
+    """A link in our place would make SQLite write elsewhere."""
+    for name in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
+        if os.path.islink(name):
+            os.unlink(name)
 
 
 def build_of(connection: sqlite3.Connection) -> str:

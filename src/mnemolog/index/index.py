@@ -2,15 +2,17 @@
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import catalogue, database, fusion, lexical, scope, tokens
+from mnemolog.errors import MnemologError, StorageIOError
+from mnemolog.index import catalogue, database, fusion, lexical, mending, scope, tokens
 from mnemolog.index.catch_up import CatchUp
 from mnemolog.index.columns import Columns
 from mnemolog.index.deadline import Deadline
@@ -26,6 +28,8 @@ from mnemolog.policy import relevance
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Candidate, Feed, Found, Listed, Progress, Use, Wanted
 from mnemolog.settings import Decay
+
+T = TypeVar("T")
 
 _HOUR = 3_600_000
 
@@ -61,33 +65,60 @@ class Index:
                 self._db.close()
             self._db = None
 
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Do some work; if the index is in the way, make it anew and try once more."""
+        with self._mutex:
+            try:
+                return work()
+            except MnemologError:
+                raise
+            except mending.TROUBLE as error:
+                self.close()
+                if not mending.is_damaged(error):
+                    raise mending.told(error) from error
+            try:
+                with suppress(FileNotFoundError):
+                    database.discard(self._folder)
+                return work()
+            except MnemologError:
+                raise
+            except mending.TROUBLE as error:
+                self.close()
+                raise mending.told(error) from error
+
     def catch_up(self, progress: Progress | None = None) -> int:
         """Read what is new in the logs; says how many rows were added."""
-        with self._mutex:
-            db = self._open()
-            return CatchUp(db, self._columns, self._feed, self._embed).run(progress)
+        return self._mended(lambda: self._catch_up(progress))
+
+    def _catch_up(self, progress: Progress | None = None) -> int:
+        db = self._open()
+        return CatchUp(db, self._columns, self._feed, self._embed).run(progress)
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Throw everything away and read all logs again."""
         with self._mutex:
             self.close()
-            database.discard(self._folder)
+            with suppress(FileNotFoundError):
+                database.discard(self._folder)
             return self.catch_up(progress)
 
     def search(
         self, query: Query, viewer: Viewer, log: str | None, now: datetime, decay: Decay
     ) -> Found:
         """The best rows for a query, of one log or of all that the viewer may see."""
-        deadline = Deadline(self._timeout)
-        with self._mutex:
-            self.catch_up()
+
+        def found() -> Found:
+            deadline = Deadline(self._timeout)
+            self._catch_up()
             deadline.check()
             self._snapshot.refresh()
             return _Search(self, query, viewer, log, now, decay, deadline).run()
 
+        return self._mended(found)
+
     def use(self, uses: Mapping[str, list[Use]]) -> None:
-        """Count that entries of these logs were used."""
-        with self._mutex:
+        """Count that entries of these logs were used; relaxed, so an error costs only that."""
+        with self._mutex, suppress(*mending.TROUBLE):
             db = self._open()
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -101,23 +132,32 @@ class Index:
 
     def look(self, follow: Follow) -> Look:
         """What is new for somebody who follows."""
-        with self._mutex:
-            self.catch_up()
+
+        def looked() -> Look:
+            self._catch_up()
             self._snapshot.refresh()
-            assert self._db is not None
-            return follow.look(self._db, self._snapshot)
+            return follow.look(self._open(), self._snapshot)
+
+        return self._mended(looked)
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         """The sessions that the viewer may see, last changed first."""
-        with self._mutex:
-            self.catch_up()
+
+        def listed() -> list[Listed]:
+            self._catch_up()
             return catalogue.sessions(self._open(), wanted, viewer)
+
+        return self._mended(listed)
 
     def _open(self) -> sqlite3.Connection:
         path = f"{self._folder}/index.db"
         if self._db is not None and _ident(path) == self._ident:
             return self._db
         self.close()
+        if os.path.islink(self._folder):
+            raise StorageIOError(
+                "The folder `index` is a link, which is never followed.", advice="Remove the link."
+            )
         os.makedirs(self._folder, 0o700, exist_ok=True)
         name = self._embedder.name if self._embedder else "none"
         db, is_new = database.connect(path, f"{tokens.VERSION} {name}")

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from binascii import crc32
+from collections import Counter
 from functools import lru_cache
 
 from snowballstemmer import stemmer  # type: ignore[import-untyped]
@@ -68,9 +69,9 @@ def terms(text: str) -> list[str]:
 def counts(found: list[str]) -> dict[int, int]:
     """How often each term occurs among these tokens."""
     total: dict[int, int] = {}
-    for token in found:
+    for token, times in Counter(found).items():
         for number in hashes_of(token):
-            total[number] = total.get(number, 0) + 1
+            total[number] = total.get(number, 0) + times
     return total
 
 

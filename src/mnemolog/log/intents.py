@@ -71,8 +71,12 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
     if not file.try_lock():
         return False
     is_done = True
-    with suppress(ValueError):  # torn while being noted: the work had not begun
-        is_done = work(json.loads(file.read(0, file.size())))
+    with suppress(ValueError, RecursionError):  # torn while being noted: no work had begun
+        fields = json.loads(file.read(0, file.size()))
+        is_ours = isinstance(fields, dict) and all(
+            isinstance(v, str | int) for v in fields.values()
+        )
+        is_done = is_ours and work({name: str(value) for name, value in fields.items()})
     if is_done:
         _strike(disk, path)
     else:
@@ -82,6 +86,7 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
 
 def _begin(disk: Disk) -> tuple[str, File]:
     """A new file, locked: whoever opens the root may take an unlocked one for a leftover."""
+    disk.mkdir(INTENTS)
     while True:
         path = f"{INTENTS}/{os.urandom(8).hex()}.json"
         file = disk.open(path, "create")

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 import time
+from contextlib import suppress
 
 from mnemolog.errors import LockTimeoutError
 from mnemolog.fs import File
@@ -22,7 +23,9 @@ class Lock:
     def __init__(self, file: File, name: str) -> None:
         self._file = file
         self._name = name
-        self._mutex = threading.Lock()
+        # An interrupt may hit between taking the lock and the work: then this thread still has
+        # it, may take it again, and its next release gives it back for good.
+        self._mutex = threading.RLock()
         self.ident = file.ident
 
     def acquire(self, deadline: float) -> None:
@@ -45,8 +48,12 @@ class Lock:
 
     def release(self) -> None:
         """Give the lock back."""
-        self._file.unlock()
-        self._mutex.release()
+        try:
+            self._file.unlock()
+        finally:
+            with suppress(RuntimeError):  # raised once it is no longer ours
+                while True:
+                    self._mutex.release()
 
     def sign(self, operation: str, since: str) -> None:
         """Write into the lock file who holds it and why; for work that takes long."""

@@ -1,5 +1,7 @@
 """`manifest.json`: a session's own facts and the list of its segments."""
 
+import re
+
 import msgspec
 
 from mnemolog import fs
@@ -9,6 +11,7 @@ from mnemolog.model.session import Manifest, Segment
 
 NAME = "manifest.json"
 FIRST_SEGMENT = "memory.jsonl"
+SEGMENT = re.compile(r"memory(\.g\d+\.\d+)?\.jsonl")
 
 _decode = msgspec.json.Decoder(Manifest).decode
 
@@ -29,8 +32,12 @@ def parse(content: bytes, folder: str) -> Manifest:
             f"{folder}/{NAME} cannot be read: {error}.",
             advice="`mnemolog doctor --repair` rebuilds it from the segments.",
         ) from error
-    if not found.segments:
-        raise SessionCorruptError(f"{folder}/{NAME} names no segment.")
+    names = [segment.name for segment in found.segments]
+    if not names or not all(map(SEGMENT.fullmatch, names)):
+        raise SessionCorruptError(
+            f"{folder}/{NAME} does not name its segments.",
+            advice="`mnemolog doctor --repair` rebuilds it from the segments.",
+        )
     return found
 
 

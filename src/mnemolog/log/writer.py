@@ -158,10 +158,15 @@ class Writer:
         while True:
             handle = self._open()
             handle.lock.acquire(deadline)
-            if handle.is_here():
+            is_here = False
+            try:
+                is_here = handle.is_here()
+            finally:
+                if not is_here:  # also when an error or a signal came between
+                    handle.lock.release()
+                    self._drop(handle)
+            if is_here:
                 return handle
-            handle.lock.release()
-            self._drop(handle)
 
     def _drop(self, handle: Handle | None) -> None:
         with self._opening:

@@ -59,7 +59,11 @@ class Memory(Sessions, Writing, Getting, Finding, Watching, Exporting):
             self._index.close()
 
     def for_agent(self, agent_id: str) -> "Memory":
-        """A view that sees and writes only what this agent may."""
+        """A view that sees and writes only what this agent may.
+
+        It may begin a session with any user, and so reach what is scoped to that user; to confine
+        an agent to one user, hand out `memory.for_user(user).for_agent(agent)`.
+        """
         return self._as(self._viewer._replace(agent=check_id(agent_id, "agent id")))
 
     def for_user(self, user_id: str) -> "Memory":

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mnemolog.errors import CorruptionError, SessionError
+from mnemolog.errors import SessionError, StorageError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
@@ -101,7 +101,7 @@ class Getting(Base):
         for one in self._visible():
             try:
                 summary = self._read(one.manifest.session_id, last=0).summary
-            except (SessionError, CorruptionError):
+            except (SessionError, StorageError):
                 continue  # gone meanwhile, or for `doctor` to look at
             total.update(summary.counts)
             agents.update(summary.agents)

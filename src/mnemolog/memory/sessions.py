@@ -1,17 +1,19 @@
 """Sessions: created, loaded, changed, closed, deleted, listed."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from mnemolog.errors import NotAllowedError, SchemaInvalidError, shown
+from mnemolog.errors import NotAllowedError, SchemaInvalidError, StorageError, shown
 from mnemolog.memory.base import Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
 from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import to_text
+from mnemolog.policy import quota
 from mnemolog.ports import Listed, Wanted
 
 STATES = ("active", "idle", "archived", "deleted")
@@ -49,6 +51,7 @@ class Sessions(Base):
             preferences=plain.plain_object(preferences, "preferences", []),
             settings=overrides,
         )
+        quota.check_envelope(len(msgspec.json.encode(manifest)))
         self._store.create(manifest)
         return _session(Listed(manifest, 0, None))
 
@@ -75,9 +78,9 @@ class Sessions(Base):
     ) -> Session:
         """Change a session's facts; objects are merged key by key, `agent_ids` are replaced."""
         self._manifest(session_id)
-        if agent_ids is not None and self._viewer.agent is not None:
+        if (agent_ids is not None or settings is not None) and self._viewer.agent is not None:
             raise NotAllowedError(
-                "An agent's view cannot change which agents a session is for.", advice=_ASK_OWNER
+                "An agent's view cannot change a session's agents or settings.", advice=_ASK_OWNER
             )
         agents = None if agent_ids is None else _agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences, "settings": settings}
@@ -123,7 +126,8 @@ class Sessions(Base):
             plain.count(limit, "limit"),
         )
         if self._index is not None:
-            return [_session(one) for one in self._index.sessions(wanted, self._viewer)]
+            with suppress(StorageError):  # derived: without it every session is looked at
+                return [_session(one) for one in self._index.sessions(wanted, self._viewer)]
         return _chosen([_session(one) for one in self._visible()], wanted)
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from datetime import datetime
 
-from mnemolog.errors import InvalidFormatError
+from mnemolog.errors import InvalidFormatError, shown
 
 MAX_ID = 1024
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -14,7 +14,7 @@ def check_id(value: object, what: str = "id") -> str:
     """Return `value` if it can be an id: any text of 1 to 1,024 characters that UTF-8 can hold."""
     if not isinstance(value, str) or not value:
         raise InvalidFormatError(
-            f"The {what} must be a non-empty string, not {type(value).__name__}.",
+            f"The {what} must be a non-empty string, not {shown(value)}.",
             advice="Leave it out to have one made." if what != "agent id" else "",
             field=what,
         )
@@ -28,7 +28,7 @@ def check_id(value: object, what: str = "id") -> str:
             advice="Remove that character.",
             field=what,
         )
-    return value
+    return str.__str__(value)
 
 
 def check_name(value: object, what: str) -> str | None:

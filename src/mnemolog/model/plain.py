@@ -28,10 +28,13 @@ def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item, where, notes, depth + 1) for item in value]
     if isinstance(value, Mapping):
-        return {
+        found = {
             _key(key, where, notes): plain(item, where, notes, depth + 1)
             for key, item in value.items()
         }
+        if len(found) < len(value):
+            raise SchemaInvalidError(f"{where} has two keys that become the same.", field=where)
+        return found
     raise SchemaInvalidError(
         f"{where} holds a {type(value).__name__}, which JSON has no form for.",
         advice="Use strings, numbers, booleans, null, lists and objects.",
@@ -41,6 +44,8 @@ def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
 
 def plain_text(value: str, notes: list[str]) -> str:
     """Text that UTF-8 can hold: lone surrogates become U+FFFD, and the notes say so."""
+    if type(value) is not str:  # a subclass could encode as something else
+        value = str.__str__(value)
     if value.isascii() or not _SURROGATE.search(value):
         return value
     notes.append(LONE_SURROGATE)
@@ -75,7 +80,7 @@ def _number(value: int | float, where: str) -> int | float:
             advice="Store it as a string.",
             field=where,
         )
-    return value
+    return int(value) if isinstance(value, int) else float(value)
 
 
 def unit(value: object, where: str) -> float | None:
@@ -112,7 +117,7 @@ def strings(value: object, where: str) -> tuple[str, ...]:
         if not isinstance(item, str):
             kind = type(item).__name__
             raise SchemaInvalidError(f"{where} holds a {kind}, not a string.", field=where)
-    return tuple(dict.fromkeys(items))
+    return tuple(dict.fromkeys(map(str.__str__, items)))
 
 
 def tags(value: object) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Lock as Mutex
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import SessionError, SettingsError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
 from mnemolog.log import forks, intents, sessions
@@ -144,7 +144,11 @@ class FilesStore:
             if count >= storage.batch_write_size or waited >= storage.batch_write_interval_ms:
                 return True
             self._unsynced[key] = (count, since, file)
-            return False
+            oldest = next(iter(self._unsynced))
+            waiting = self._unsynced.pop(oldest) if len(self._unsynced) > MAX_OPEN else None
+        if waiting is not None:
+            waiting[2].sync()
+        return False
 
     def read(
         self,
@@ -217,5 +221,14 @@ def read_settings(disk: Disk, environ: Mapping[str, str]) -> Settings:
     """The settings of a root: `config.toml` or `config.json` if there is one, then `environ`."""
     for name in ("config.toml", "config.json"):
         if disk.stat(name) is not None:
-            return load(fs.read_all(disk, name).decode(), environ)
+            return load(_text(fs.read_all(disk, name), name), environ)
     return load(None, environ)
+
+
+def _text(content: bytes, name: str) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"{name} is not UTF-8 text.", advice="Save it as UTF-8, or remove it."
+        ) from error

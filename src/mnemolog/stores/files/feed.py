@@ -36,8 +36,8 @@ def mark(disk: Disk, name: str) -> tuple[str, ...]:
             disk.open(path, "create")
     except FileExistsError:
         pass
-    except StorageError as error:
-        return (f"stored, but the index could not be told: {error.message}",)
+    except (OSError, StorageError) as error:  # whatever happens to `index/`, the entry is stored
+        return (f"stored, but the index could not be told: {error}",)
     return ()
 
 

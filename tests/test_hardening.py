@@ -1,0 +1,184 @@
+"""What a hostile reviewer found once; each stays found."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+
+import pytest
+
+from mnemolog.errors import (
+    LockTimeoutError,
+    MnemologError,
+    SessionCorruptError,
+    SettingsError,
+    StorageIOError,
+)
+from mnemolog.log.writer import Handle
+from mnemolog.memory import Memory
+
+
+def test_an_error_between_locking_and_working_leaves_no_lock_behind(memory, sid, monkeypatch):
+    memory.add_memory(sid, content="one")
+
+    def fail(handle: Handle) -> bool:
+        raise StorageIOError("cannot look")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Handle, "is_here", fail)
+        with pytest.raises(StorageIOError):
+            memory.add_memory(sid, content="two")
+    assert memory.add_memory(sid, content="three").seq == 2
+
+
+def test_a_signal_at_any_moment_leaves_no_lock_behind(root):
+    settings = {"concurrency.lock_timeout_ms": 2000}
+    with Memory.open(root, settings=settings, environ={}) as memory:
+        memory.create_session(session_id="s")
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            for number in range(300):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 5e-5 + number % 40 * 1e-5)
+                    memory.add_memory("s", content="interrupted")
+                except KeyboardInterrupt:
+                    pass
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        try:
+            memory.add_memory("s", content="after the storm")
+        except LockTimeoutError:
+            pytest.fail("an interrupt kept the lock")
+
+
+def test_a_manifest_cannot_name_a_file_outside_its_folder(memory, sid, root, tmp_path):
+    victim = tmp_path / "victim.txt"
+    victim.write_text("untouched")
+    manifest = root / "sessions" / sid / "manifest.json"
+    facts = json.loads(manifest.read_text())
+    facts["segments"] = [{"name": os.path.relpath(victim, manifest.parent)}]
+    manifest.write_text(json.dumps(facts))
+    with pytest.raises(SessionCorruptError):
+        memory.add_memory(sid, content="x")
+    assert victim.read_text() == "untouched"
+
+
+@pytest.mark.parametrize("name", ["index.db", "index.db-wal"])
+def test_a_link_in_the_index_is_not_followed(root, tmp_path, name):
+    outside = tmp_path / "outside.db"
+    other = sqlite3.connect(outside)
+    other.execute("CREATE TABLE theirs (x)")
+    other.commit()
+    other.close()
+    before = outside.read_bytes()
+    with Memory.open(root, environ={}) as memory:
+        memory.create_session(session_id="s")
+        (root / "index" / name).symlink_to(outside)
+        memory.add_memory("s", content="a word")
+        assert len(memory.query("s", text="word")) == 1
+    assert outside.read_bytes() == before
+
+
+def test_an_index_that_is_a_link_is_refused(root, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "their.col").write_text("theirs")
+    with Memory.open(root, environ={}) as memory:
+        memory.create_session(session_id="s")
+        shutil.rmtree(root / "index")
+        (root / "index").symlink_to(elsewhere, target_is_directory=True)
+        receipt = memory.add_memory("s", content="a word")
+        assert receipt.durable
+        assert receipt.warnings
+        with pytest.raises(MnemologError):
+            memory.query("s", text="word")
+    assert [path.name for path in elsewhere.iterdir()] == ["their.col"]
+
+
+@pytest.mark.parametrize("content", [b"not a database", b"", b"SQLite format 3\0" + b"x" * 5000])
+def test_a_damaged_database_is_made_anew(memory, sid, root, content):
+    memory.add_memory(sid, content="a word")
+    memory.query(sid, text="word")
+    memory.close()
+    (root / "index" / "index.db").write_bytes(content)
+    assert len(memory.query(sid, text="word")) == 1
+
+
+def test_short_columns_are_made_anew(memory, sid, root):
+    memory.add_memory(sid, content="a word")
+    memory.query(sid, text="word")
+    memory.close()
+    for column in (root / "index").glob("*.col"):
+        os.truncate(column, 0)
+    assert len(memory.query(sid, text="word")) == 1
+
+
+def test_a_vanishing_index_costs_no_receipt(memory, sid, root):
+    memory.add_memory(sid, content="a word")
+    shutil.rmtree(root / "index")
+    (root / "index").write_text("in the way")
+    receipt = memory.add_memory(sid, content="another word")
+    assert receipt.durable
+    assert "index" in receipt.warnings[0]
+    assert len(memory.get_entries(sid)) == 2
+    assert [one.id for one in memory.list_sessions()] == [sid]
+
+
+@pytest.mark.parametrize("content", ["[]", '"x"', "5", '{"folder": 5}', "[" * 100_000, "{"])
+def test_a_strange_intent_does_not_keep_the_root_shut(root, content):
+    Memory.open(root, environ={}).close()
+    (root / "intents" / "zz.json").write_text(content)
+    with Memory.open(root, environ={}) as memory:
+        memory.create_session(session_id="s")
+        memory.delete_session("s")
+
+
+def test_batches_over_many_sessions_keep_few_files_open(root):
+    settings = {"storage.durability": "batch"}
+    with Memory.open(root, settings=settings, environ={}) as memory:
+        before = len(os.listdir("/proc/self/fd"))
+        for number in range(120):
+            memory.create_session(session_id=f"s{number}")
+            memory.add_memory(f"s{number}", content="x")
+        assert len(os.listdir("/proc/self/fd")) - before < 256
+
+
+class Name(str):
+    """A text that is not exactly a `str`."""
+
+
+class Half(float):
+    """A number that is not exactly a `float`."""
+
+
+def test_subclasses_of_plain_types_are_stored_as_what_they_are(memory, sid):
+    memory.add_memory(
+        sid, id=Name("m1"), content=Name("said"), tags=[Name("t")],
+        metadata={Name("score"): Half(0.5)},
+    )  # fmt: skip
+    entry = memory.get_memory(sid, "m1")
+    assert entry is not None
+    assert (entry.content, entry.tags, entry.metadata) == ("said", ("t",), {"score": 0.5})
+
+
+def test_settings_that_are_no_text_are_refused_with_advice(root):
+    Memory.open(root, environ={}).close()
+    (root / "config.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError) as caught:
+        Memory.open(root, environ={})
+    assert "UTF-8" in caught.value.advice
+
+
+def test_a_session_is_deleted_though_the_folder_of_intents_is_gone(memory, sid, root):
+    shutil.rmtree(root / "intents")
+    memory.delete_session(sid)
+    assert memory.list_sessions() == []
+
+
+def test_an_agent_cannot_change_a_sessions_settings(memory, sid):
+    with pytest.raises(MnemologError):
+        memory.for_agent("architect").update_session(sid, settings={"storage.durability": "os"})
