@@ -176,6 +176,8 @@ class SessionCorruptError(SessionError):
 class QueryError(MnemologError):
     """A query could not be answered."""
 
+    usual_advice = "Change the query and ask again."
+
 
 class QueryTimeoutError(QueryError, TimeoutError):
     """A query took longer than it was allowed to."""

@@ -95,7 +95,7 @@ def test_hours_lead_to_what_was_said_in_them(memory, filled):
 def test_text_without_spaces_is_cut_into_pairs(memory, sid):
     receipt = memory.add_memory(sid, content="数据库 and a Workflow", category="plans")
     entry = memory.get_memory(sid, receipt.id)
-    assert words(entry) == ["数据", "据库", "workflow", "plans"]
+    assert words(entry) == ["数", "据", "库", "数据", "据库", "workflow", "plans"]
 
 
 # --- entries, tags and types

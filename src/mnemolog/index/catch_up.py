@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from mnemolog.errors import StorageError
+from mnemolog.errors import SessionCorruptError, StorageError
 from mnemolog.index.columns import Columns
 from mnemolog.index.intake import Intake
 from mnemolog.model.session import Manifest
@@ -48,6 +48,9 @@ class CatchUp:
         self.note(marked)
         for name in marked:
             self._feed.unmark(name)
+        # Again: between the two, another reader may have read them and struck the notes out, and a
+        # writer found the mark still there.
+        self.note(marked)
         names = [name for (name,) in self._db.execute("SELECT name FROM pending ORDER BY name")]
         added = done = 0
         while done < len(names):
@@ -78,8 +81,9 @@ class CatchUp:
         for name in names:
             try:
                 end = self._take(intake, name)
-            except StorageError:
-                continue  # not readable now: it stays pending, and the others are searched
+            except (StorageError, SessionCorruptError):
+                self._leave_out(name)
+                continue  # it stays pending until it can be read, and the others are searched
             if end is not None:
                 ends.append((name, end))
             self._db.execute("DELETE FROM pending WHERE name = ?", (name,))
@@ -92,6 +96,11 @@ class CatchUp:
         if any(self._has_moved(name, end) for name, end in ends):
             return None
         return taken, intake.rows - first
+
+    def _leave_out(self, name: str) -> None:
+        known = self._db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
+        if known is not None:
+            _remove(self._db, known[0])
 
     def _has_moved(self, name: str, end: Position) -> bool:
         again = self._feed.read(name, end)

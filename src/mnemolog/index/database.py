@@ -52,12 +52,12 @@ def connect(path: str, identity: str) -> tuple[sqlite3.Connection, bool]:
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise  # locked or full, not damaged
+        return connection, _create(connection, identity)
     except sqlite3.DatabaseError:
         pass  # damaged: it is derived, so it is made anew
     discard(os.path.dirname(path))
     connection = _open(path)
-    _create(connection, identity)
-    return connection, True
+    return connection, _create(connection, identity)
 
 
 def _drop_links(path: str) -> None:
@@ -91,11 +91,16 @@ def _open(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _create(connection: sqlite3.Connection, identity: str) -> None:
+def _create(connection: sqlite3.Connection, identity: str) -> bool:
+    """Make the tables, unless another process was faster; says whether it was us."""
     connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        connection.execute("ROLLBACK")
+        return False
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     named = ("identity", f"{SCHEMA_VERSION} {identity}")
     values = (named, ("build", os.urandom(6).hex()), ("rows", 0))
     connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
     connection.execute("COMMIT")
+    return True

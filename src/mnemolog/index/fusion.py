@@ -28,7 +28,7 @@ CEILING = (1 + MEANING) * (1 + 2 * NEIGHBOURS + SESSION) + SPEAKER
 
 
 class Evidence(NamedTuple):
-    """What speaks for each row of the pool; `match` is all of it, from 0 to 1."""
+    """What speaks for each row of the pool, weighted; `match` is all of it, from 0 to 1."""
 
     rows: RowNumbers
     lexical: Floats
@@ -55,20 +55,25 @@ def fuse(
     words: Floats,
     meaning: Floats | None,
     *,
+    wanted: Mask,
     speakers: list[int],
-    limit: int,
+    most: int,
 ) -> Evidence:
     """Put the evidence for the best rows together."""
     lexical = words / max(float(words.max(initial=0.0)), 1e-9)
     semantic = np.zeros_like(words) if meaning is None else MEANING * _lifted(meaning, mask)
-    rows = _pool(snapshot, mask, pool_size(snapshot.rows, limit), (lexical, semantic))
+    around = _pool(snapshot, mask, most, (lexical, semantic))
+    rows = np.unique(np.concatenate([_pool(snapshot, wanted, most, (lexical, semantic)), around]))
+    rows = rows[wanted[rows]]
     base = lexical[rows] + semantic[rows]
-    beside = _beside(snapshot, mask, rows, lexical + semantic)
-    own = base + NEIGHBOURS * beside
-    session = _session_best(snapshot.column("log")[rows], base)
-    speaker = np.isin(snapshot.column("agent")[rows], speakers).astype(np.float32)
-    speaker *= base > 0
-    total = own + SESSION * session * (own > 0) + SPEAKER * speaker
+    beside = NEIGHBOURS * _beside(snapshot, mask, rows, lexical + semantic)
+    own = base + beside
+    beyond = np.concatenate([rows, around])
+    best = _session_best(snapshot.column("log")[beyond], (lexical + semantic)[beyond])
+    session = SESSION * best[: len(rows)] * (own > 0)
+    is_named = np.isin(snapshot.column("agent")[rows], speakers) & (base > 0)
+    speaker = SPEAKER * is_named.astype(np.float32)
+    total = own + session + speaker
     return Evidence(
         rows, lexical[rows], semantic[rows], beside, session, speaker,
         (total / CEILING).astype(np.float32),
@@ -88,7 +93,7 @@ def _lifted(meaning: Floats, mask: Mask) -> Floats:
 
 
 def _pool(snapshot: Snapshot, mask: Mask, most: int, signals: tuple[Floats, ...]) -> RowNumbers:
-    rows = np.concatenate([_best(signal, most) for signal in signals])
+    rows = np.concatenate([_best(np.where(mask, signal, 0), most) for signal in signals])
     previous = snapshot.column("previous")[rows]
     following = snapshot.following[rows]
     beside = np.concatenate([previous, following])

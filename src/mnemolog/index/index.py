@@ -225,11 +225,17 @@ class _Search:
             self._seen,
             words,
             meaning,
+            wanted=mask,
             speakers=self._speakers(),
-            limit=self._query.limit,
+            most=self._pool_size(),
         )
-        kept = mask[evidence.rows] & (evidence.match > 0)
-        return evidence.only(kept)
+        return evidence.only(evidence.match > 0)
+
+    def _pool_size(self) -> int:
+        """By relevance the best are enough; by time, all that match are compared."""
+        if self._query.sort != "relevance_desc":
+            return self._snapshot.rows
+        return fusion.pool_size(self._snapshot.rows, self._query.limit)
 
     def _speakers(self) -> list[int]:
         """The agents whose names the text mentions."""

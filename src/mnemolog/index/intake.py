@@ -35,7 +35,11 @@ def topics(entry: Entry) -> list[str]:
 
 
 def _date(stamp: str) -> str:
-    return f"{int(stamp[8:10])} {_MONTHS[int(stamp[5:7]) - 1]} {stamp[:4]}"
+    try:
+        moment = to_moment(stamp)
+    except ValueError:
+        return ""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 class Words:
@@ -91,7 +95,10 @@ class Intake:
         self._db.execute("UPDATE log SET last_row = ?, entries = ? WHERE id = ?", done)
 
     def _mark(self, log: int, entry: Entry) -> None:
-        row = self._row_of(log, entry.target or entry.id)
+        target = entry.target or entry.id
+        row = self._row_of(log, target)
+        if entry.type == "erased":
+            self._db.execute("DELETE FROM entry WHERE log = ? AND id = ?", (log, target))
         if row is not None and entry.type == "undelete":
             self._living += self._db.execute("DELETE FROM dead WHERE row = ?", (row,)).rowcount
         elif row is not None:
@@ -223,4 +230,7 @@ class Intake:
 
 
 def _milliseconds(stamp: str) -> int:
-    return round(to_moment(stamp).timestamp() * 1000)
+    try:
+        return round(to_moment(stamp).timestamp() * 1000)
+    except ValueError:
+        return 0  # written by hand: no time at all is as good as a wrong one

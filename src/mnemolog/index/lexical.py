@@ -19,6 +19,7 @@ _WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
 # SQLite refuses patterns that are too long.
 _MAX_PATTERN = 1000
 _MAX_FORMS = 4096
+_MAX_STARS = 8
 
 Scores = NDArray[np.float32]
 
@@ -33,14 +34,28 @@ class Wanted(NamedTuple):
 def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
     """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
     folded = tokens.fold(text)
-    found_parts = _WILDCARD.findall(folded)
-    parts = [part for part in found_parts if part.strip("*") and len(part) <= _MAX_PATTERN]
-    plain = _WILDCARD.sub(" ", folded) if parts else text
-    found = [
-        Wanted((tokens.hash_of(term),), times)
-        for term, times in Counter(tokens.terms(plain)).items()
+    parts = [
+        part
+        for found in _WILDCARD.findall(folded)
+        for part in found.split("_")
+        if part.strip("*") and not tokens.is_unspaced(part.strip("*"))
     ]
-    return found + [_matching(db, part) for part in dict.fromkeys(parts)]
+    patterns = {part for part in parts if "*" in part and _is_simple(part)}
+    # What is left of a name is words like any other; without spaces, pairs match parts anyway.
+    rest = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
+    counted = Counter(tokens.terms(rest)).items()
+    plain = [Wanted((tokens.hash_of(term),), times) for term, times in counted]
+    return plain + [_matching(db, part) for part in sorted(patterns)]
+
+
+def _is_simple(part: str) -> bool:
+    """Whether SQLite takes it as a pattern; what is more complex is searched for as words."""
+    return len(part) <= _MAX_PATTERN and part.count("*") <= _MAX_STARS
+
+
+def _words_of(found: str, patterns: set[str]) -> str:
+    kept = (part for part in found.split("_") if part not in patterns)
+    return f" {' '.join(kept).replace('*', ' ')} "
 
 
 def _matching(db: sqlite3.Connection, part: str) -> Wanted:

@@ -5,7 +5,7 @@ import sqlite3
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageFullError, StorageIOError
 
 # What SQLite, the system, and numpy raise when files are missing, damaged or too short.
-TROUBLE = (sqlite3.Error, OSError, IndexError, ValueError)
+TROUBLE = (sqlite3.Error, OSError, IndexError, TypeError, ValueError)
 
 
 def is_damaged(error: Exception) -> bool:

@@ -7,6 +7,7 @@ query reads few blobs. Rows inside a segment are counted from its base and fit i
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 SEAL = 1024
 LARGEST = 65_536
 _MERGE = 8
+_VARIABLES = 500  # older SQLite takes 999 in one statement
 
 Hashes = NDArray[np.uint32]
 Rows = NDArray[np.uint32]
@@ -87,10 +89,13 @@ def merge(db: sqlite3.Connection) -> None:
     segments = [Segment(*row) for row in db.execute("SELECT * FROM segment ORDER BY base")]
     size = SEAL
     while size < LARGEST:
-        small = [one for one in segments if one.rows < size * _MERGE]
-        if len(small) >= _MERGE and sum(one.rows for one in small[:_MERGE]) <= LARGEST:
-            _join(db, small[:_MERGE])
-            return
+        run: list[Segment] = []
+        for one in segments:
+            run = [*run, one] if one.rows < size * _MERGE else []
+            if len(run) == _MERGE and sum(part.rows for part in run) <= LARGEST:
+                _join(db, run)
+                return
+            run = run[-_MERGE + 1 :]
         size *= _MERGE
 
 
@@ -129,8 +134,9 @@ def look_up(
 ) -> dict[int, list[tuple[Rows, Counts]]]:
     """For each term, its rows in every segment."""
     found: dict[int, list[tuple[Rows, Counts]]] = {term: [] for term in terms}
-    for segment in segments:
-        keys = [segment.id << 32 | term for term in terms]
+    batches = [terms[start : start + _VARIABLES] for start in range(0, len(terms), _VARIABLES)]
+    for segment, some in product(segments, batches):
+        keys = [segment.id << 32 | term for term in some]
         marks = ",".join("?" * len(keys))
         query = f"SELECT id, rows FROM post WHERE id IN ({marks})"
         for key, blob in db.execute(query, keys):

@@ -66,9 +66,8 @@ def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query)
     if query.agents:
         mask &= np.isin(snapshot.column("agent"), _numbers(db, "agent", query.agents))
     if query.users:
-        marks = ",".join("?" * len(query.users))
-        rows = db.execute(f"SELECT id FROM log WHERE user IN ({marks})", query.users)
-        mask &= _logs_mask(snapshot, [number for (number,) in rows])
+        found = (db.execute("SELECT id FROM log WHERE user = ?", (one,)) for one in query.users)
+        mask &= _logs_mask(snapshot, [number for rows in found for (number,) in rows])
     if query.start is not None:
         mask &= snapshot.column("time") >= _milliseconds(query.start)
     if query.end is not None:

@@ -11,7 +11,7 @@ from snowballstemmer import stemmer  # type: ignore[import-untyped]
 from mnemolog.index.stopwords import STOP_WORDS
 
 # A change here changes what is indexed: raise it, and every index is built anew.
-VERSION = 1
+VERSION = 2
 
 # Scripts that are written without spaces: Thai to Khmer, kana, Han, Hangul.
 _UNSPACED = (
@@ -56,6 +56,11 @@ def hash_of(term: str) -> int:
     return crc32(term.encode())
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins in a script that is written without spaces."""
+    return _RUN.match(text) is not None
+
+
 def tokens(text: str) -> list[str]:
     """The words of a text and its runs without spaces, folded."""
     return _TOKEN.findall(fold(text))
@@ -76,6 +81,5 @@ def counts(found: list[str]) -> dict[int, int]:
 
 
 def _pairs(run: str) -> list[str]:
-    if len(run) == 1:
-        return [run]
-    return [run[i : i + 2] for i in range(len(run) - 1)]
+    """Each character and each pair of neighbours, so that single ones are found too."""
+    return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]

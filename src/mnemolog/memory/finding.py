@@ -1,13 +1,11 @@
 """Finding: queries over one session or all, and the source documents' shorter forms of them."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from mnemolog.errors import InvalidQueryError, NotAllowedError
+from mnemolog.errors import NotAllowedError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
-from mnemolog.model import shapes
 from mnemolog.model.query import Hits, Query
 from mnemolog.model.times import hours_between
 from mnemolog.policy import decay as decaying
@@ -32,7 +30,7 @@ class Finding(Base):
         `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`.
         """
         now = self._clock.now()
-        asked = _query(query, filters, now)
+        asked = queries.parse({**queries.as_mapping(query), **filters}, now)
         decay = self.settings.decay
         if session_id is not None:
             decay = self._settings(self._manifest(session_id)).decay
@@ -80,15 +78,3 @@ class Finding(Base):
                 "The index belongs to the whole root.", advice="Use the owner's handle."
             )
         return self._search_index().rebuild(progress)
-
-
-def _query(
-    query: Query | Mapping[str, Any] | str | None, more: Mapping[str, Any], now: datetime
-) -> Query:
-    if isinstance(query, str):
-        query = {"text": query}
-    if not isinstance(query, Query):
-        return queries.parse({**shapes.as_record(query), **more}, now)
-    if more:
-        raise InvalidQueryError("Give a Query or keywords, not both.")
-    return query

@@ -76,8 +76,25 @@ def parse(given: Mapping[str, Any], now: datetime) -> Query:
     except InvalidQueryError:
         raise
     except MnemologError as error:
-        raise InvalidQueryError(error.message, advice=error.advice, **error.details) from error
+        advice = "" if error.advice == error.usual_advice else error.advice
+        raise InvalidQueryError(error.message, advice=advice, **error.details) from error
     return Query(**fields)
+
+
+def as_mapping(query: object) -> Mapping[str, Any]:
+    """A query in whichever form it was given: an object, a dictionary, a text, or nothing."""
+    if query is None:
+        return {}
+    if isinstance(query, str):
+        return {"text": query}
+    if isinstance(query, Query):
+        given = {name: value for name, value in msgspec.structs.asdict(query).items()
+                 if value != getattr(Query(), name)}  # fmt: skip
+        span = {side: given.pop(side) for side in ("start", "end") if side in given}
+        return {**given, "time_range": span} if span else given
+    if isinstance(query, Mapping):
+        return query
+    raise InvalidQueryError(f"A query is an object or a text, not {shown(query)}.")
 
 
 def _name(key: str) -> str:
@@ -91,7 +108,7 @@ def _field(name: str, value: Any, now: datetime) -> dict[str, Any]:
     if name == "types":
         return {"types": tuple(type_name(kind) for kind in plain.strings(value, "types"))}
     if name in ("agents", "users", "references", "all_tags", "exclude_tags"):
-        return {name: plain.strings(value, name)}
+        return {name: _strings(value, name)}
     if name == "tags":
         return _tags(value)
     if name == "time_range":
@@ -116,27 +133,39 @@ def _text(value: object) -> str:
 def _tags(value: Any) -> dict[str, Any]:
     """A list wants any of its tags; an object may `include`, want `all`, and `exclude`."""
     if not isinstance(value, Mapping):
-        return {"tags": plain.strings(value, "tags")}
+        return {"tags": _strings(value, "tags")}
     known = {"include": "tags", "any": "tags", "all": "all_tags", "exclude": "exclude_tags"}
     for key in value:
         _word(key, tuple(known), "tags")
-    return {known[key]: plain.strings(items, f"tags.{key}") for key, items in value.items()}
+    return {known[key]: _strings(items, f"tags.{key}") for key, items in value.items()}
+
+
+def _strings(value: object, name: str) -> tuple[str, ...]:
+    return tuple(plain.plain_text(text, []) for text in plain.strings(value, name))
 
 
 def _time_range(value: Any, now: datetime) -> dict[str, Any]:
     if isinstance(value, str):
-        return {"start": to_text(now - _span(value)), "end": None}
+        return {"start": _before(value, now), "end": None}
     if not isinstance(value, Mapping) or set(value) - {"start", "end"}:
         raise InvalidQueryError(
             "time_range must have `start`, `end` or both, or be a phrase such as 'last week'."
         )
-    return {side: _moment(value[side], side, now) for side in ("start", "end") if value.get(side)}
+    given = [side for side in ("start", "end") if value.get(side) is not None]
+    return {side: _moment(value[side], side, now) for side in given}
 
 
 def _moment(value: Any, side: str, now: datetime) -> str:
     if isinstance(value, str) and _RELATIVE.fullmatch(value.strip().lower()):
-        return to_text(now - _span(value))
+        return _before(value, now)
     return normalise(value, f"time_range.{side}")
+
+
+def _before(phrase: str, now: datetime) -> str:
+    try:
+        return to_text(now - _span(phrase))
+    except OverflowError as error:
+        raise InvalidQueryError(f"{phrase!r:.60} reaches back before all time.") from error
 
 
 def _span(phrase: str) -> timedelta:
@@ -164,7 +193,7 @@ def _word(value: object, known: tuple[str, ...], name: str) -> str:
 
 
 def _unknown(name: str) -> InvalidQueryError:
-    known = [*Query.__struct_fields__, "time_range"]
+    known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end"})
     near = difflib.get_close_matches(name, known, 1)
     return InvalidQueryError(
         f"A query has no field {name!r:.60}.",

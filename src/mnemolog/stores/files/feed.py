@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mnemolog import paths
-from mnemolog.errors import CorruptionError, SessionError, StorageError
+from mnemolog.errors import SessionNotFoundError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.log.places import FilePlace, Place, SessionPlace, open_guard
 from mnemolog.log.scan import Scan
@@ -78,8 +78,8 @@ class FilesFeed:
             manifest = None
             if isinstance(place, SessionPlace):
                 manifest = place.manifest(open_guard(self._disk, place))
-        except (SessionError, CorruptionError):
-            return None  # gone, or damaged so that `doctor` has to look at it first
+        except SessionNotFoundError:
+            return None
         return News(scan.restarted, iter(scan), scan.chain.generation, scan.size, manifest)
 
 

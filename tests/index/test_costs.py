@@ -1,0 +1,64 @@
+"""What a search costs, counted at the door to the disk."""
+
+import pytest
+
+from tests.index.counting import CountingDisk
+from tests.index.searching import opened_on
+
+
+@pytest.mark.req("S001-023", "S001-135", "S002-110")
+def test_catching_up_reads_what_is_new_and_not_the_rest(root, clock):
+    disk = CountingDisk(str(root))
+    memory = opened_on(disk, clock=clock)
+    for number in range(40):
+        sid = memory.create_session(session_id=f"s{number}").id
+        memory.add_many(sid, [{"content": f"filler {n} " + "x" * 200} for n in range(25)])
+    assert memory.query(None, limit=0) == []
+    assert disk.taken > 40 * 25 * 200, "the first search reads everything"
+    disk.reset()
+    memory.query(None, limit=0)
+    assert disk.taken == 0, "nothing is new, nothing is read"
+    memory.add_memory("s7", content="needle " + "y" * 1000)
+    disk.reset()
+    memory.query(None, limit=0)
+    assert 1000 < disk.taken < 4000, "one line, and a look at the one before it"
+    assert "sessions" not in disk.listed, "no search lists all sessions"
+    assert disk.sessions() == {"s7"}
+
+
+def test_a_search_opens_only_the_logs_that_it_returns(root, clock):
+    disk = CountingDisk(str(root))
+    memory = opened_on(disk, clock=clock)
+    for number in range(30):
+        sid = memory.create_session(session_id=f"s{number}").id
+        memory.add_memory(sid, content=f"word{number}")
+    memory.query(None, limit=0)
+    disk.reset()
+    assert len(memory.query(None, text="word3", limit=1)) == 1
+    assert disk.sessions() == {"s3"}
+    assert disk.taken < 1000
+    assert "sessions" not in disk.listed
+
+
+@pytest.mark.req("S001-136", "S002-113")
+def test_only_the_lines_that_are_returned_are_read(root, clock):
+    disk = CountingDisk(str(root))
+    memory = opened_on(disk, clock=clock)
+    sid = memory.create_session(session_id="talk").id
+    memory.add_many(sid, [{"content": f"entry {n} " + "x" * 5000} for n in range(100)])
+    memory.query(sid, limit=0)
+    disk.reset()
+    assert len(memory.query(sid, text="entry", limit=3)) == 3
+    assert 3 * 5000 < disk.taken < 4 * 6000
+
+
+def test_a_rebuild_reads_every_log_once(root, clock):
+    disk = CountingDisk(str(root))
+    memory = opened_on(disk, clock=clock)
+    for number in range(10):
+        sid = memory.create_session(session_id=f"s{number}").id
+        memory.add_many(sid, [{"content": "x" * 300} for _ in range(40)])
+    held = sum(path.stat().st_size for path in root.glob("sessions/*/memory.jsonl"))
+    disk.reset()
+    memory.rebuild_index()
+    assert held <= disk.taken < held * 1.05

@@ -1,0 +1,108 @@
+"""Marks: what tells the index that a log has news, and what happens if one is lost or crossed."""
+
+import pytest
+
+from tests.index.searching import ids, leave_mark, marks, opened_on
+from tests.log.disks import RecordingDisk
+from tests.log.rewriting import rewrite
+
+
+def test_every_write_leaves_a_mark_and_catching_up_removes_it(memory, sid, root):
+    def has_news() -> bool:
+        found = sid in marks(root)
+        memory.query(None)
+        assert marks(root) == []
+        return found
+
+    assert has_news(), "after a session is created"
+    receipt = memory.add_memory(sid, content="x")
+    assert has_news()
+    memory.add_many(sid, [{"content": "y"}, {"content": "z"}])
+    assert has_news()
+    memory.update_memory(sid, receipt.id, tags=["t"])
+    assert has_news()
+    memory.update_preference(sid, key="k", value="v")
+    assert has_news()
+    memory.update_session(sid, metadata={"a": 1})
+    assert has_news()
+    memory.close_session(sid)
+    assert has_news()
+    memory.delete_session(sid)
+    assert has_news()
+    assert not has_news(), "and a search alone leaves none"
+
+
+@pytest.mark.parametrize("scope", ["user", "shared"])
+def test_users_logs_and_the_shared_one_leave_marks_too(memory, sid, root, scope):
+    memory.query(None)
+    memory.add_memory(sid, id="m1", content="word", scope=scope)
+    assert len(marks(root)) == 1
+    assert ids(memory.query(None, text="word")) == ["m1"]
+    assert marks(root) == []
+
+
+def test_marks_for_what_was_never_there_do_no_harm(memory, sid, root):
+    memory.add_memory(sid, id="m1", content="word")
+    for name in ("never-there", "%s", "%u-nobody", "%x", ".hidden", "..."):
+        leave_mark(root, name)
+    assert ids(memory.query(None)) == ["m1"]
+    assert marks(root) == []
+
+
+def test_a_write_between_the_note_and_the_removal_of_its_mark_is_found(memory, sid, root):
+    """One reader has noted the mark and is about to remove it. Meanwhile another one reads the log
+    to its end, and a writer appends and marks it again: that mark must not be lost."""
+    disk = RecordingDisk(root)
+    slow = opened_on(disk)
+    memory.add_memory(sid, id="m1", content="one")
+
+    def meanwhile(name: str, path: str) -> None:
+        if name == "unlink" and path == f"index/dirty/{sid}":
+            disk.before = lambda *_: None
+            assert ids(memory.query(sid)) == ["m1"]
+            memory.add_memory(sid, id="m2", content="two")
+
+    disk.before = meanwhile
+    slow.query(sid)
+    assert sorted(ids(memory.query(sid))) == ["m1", "m2"]
+    assert sorted(ids(slow.query(sid))) == ["m1", "m2"]
+
+
+def test_a_rewrite_in_the_middle_of_catching_up_leaves_nothing_of_what_it_dropped(
+    memory, sid, root
+):
+    """The log is read, and before the reader commits it is rewritten without a line."""
+    disk = RecordingDisk(root)
+    slow = opened_on(disk)
+    memory.add_memory(sid, id="secret", content="hidden word")
+    memory.add_memory(sid, id="kept", content="plain word")
+    reads = []
+
+    def meanwhile(name: str, path: str) -> None:
+        if name == "read" and path.endswith("memory.jsonl"):
+            reads.append(path)
+            disk.before = lambda *_: None
+            rewrite(root, sid, lambda line: b"secret" not in line)
+            leave_mark(root, sid)
+
+    disk.before = meanwhile
+    found = ids(slow.query(sid, text="word"))
+    assert reads
+    assert "secret" not in found
+    assert ids(slow.query(sid, text="word")) == ["kept"]
+    assert ids(memory.query(sid, text="word")) == ["kept"]
+
+
+def test_a_session_that_goes_away_while_it_is_read_is_not_found(memory, sid, root):
+    disk = RecordingDisk(root)
+    slow = opened_on(disk)
+    memory.add_memory(sid, id="m1", content="word")
+
+    def meanwhile(name: str, path: str) -> None:
+        if name == "read" and path.endswith("memory.jsonl"):
+            disk.before = lambda *_: None
+            memory.delete_session(sid)
+
+    disk.before = meanwhile
+    assert slow.query(None) == []
+    assert slow.query(None) == []
