@@ -116,8 +116,9 @@ def verbs(kind: type) -> set[str]:
 def test_async_memory_offers_every_verb(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store") as memory:
-            for name in verbs(Memory) - {"open", "for_agent", "for_user"}:
+            for name in verbs(Memory) - {"open", "for_agent", "for_user", "watch"}:
                 assert inspect.iscoroutinefunction(getattr(memory, name)), name
+            assert inspect.isasyncgenfunction(memory.watch)
             assert isinstance(memory.for_agent("architect"), AsyncMemory)
             assert isinstance(memory.for_user("u1"), AsyncMemory)
             with pytest.raises(AttributeError):

@@ -86,6 +86,8 @@ if hasattr(os, "register_at_fork"):
 class RealFile:
     """An open file of the operating system."""
 
+    _fd = -1  # a signal may come before there is one
+
     def __init__(self, descriptor: int, path: str, pause: Pause) -> None:
         self._fd = descriptor
         self._path = path

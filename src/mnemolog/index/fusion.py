@@ -20,7 +20,7 @@ MEANING = 0.7
 NEIGHBOURS = 0.4
 SESSION = 0.5
 SPEAKER = 0.3
-# Cosines above the average: what is closer than LIKE counts in full, below UNLIKE not at all.
+# What is closer than the average by LIKE counts in full; a cosine below UNLIKE counts not at all.
 LIKE = 0.25
 UNLIKE = 0.1
 # The most that all parts can add up to.
@@ -88,7 +88,7 @@ def _lifted(meaning: Floats, mask: Mask) -> Floats:
     floor = float(seen.mean())
     span = max(float(seen.max()) - floor, LIKE)
     lifted: Floats = np.clip((meaning - floor) / span, 0.0, 1.0).astype(np.float32)
-    lifted[~mask | (meaning - floor < UNLIKE)] = 0
+    lifted[~mask | (meaning < UNLIKE)] = 0
     return lifted
 
 

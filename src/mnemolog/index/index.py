@@ -2,8 +2,8 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from threading import RLock
 from typing import Any, TypeVar
@@ -111,8 +111,8 @@ class Index:
             deadline = Deadline(self._timeout)
             self._catch_up()
             deadline.check()
-            self._snapshot.refresh()
-            return _Search(self, query, viewer, log, now, decay, deadline).run()
+            with self._moment():
+                return _Search(self, query, viewer, log, now, decay, deadline).run()
 
         return self._mended(found)
 
@@ -135,8 +135,8 @@ class Index:
 
         def looked() -> Look:
             self._catch_up()
-            self._snapshot.refresh()
-            return follow.look(self._open(), self._snapshot)
+            with self._moment() as db:
+                return follow.look(db, self._snapshot)
 
         return self._mended(looked)
 
@@ -148,6 +148,17 @@ class Index:
             return catalogue.sessions(self._open(), wanted, viewer)
 
         return self._mended(listed)
+
+    @contextmanager
+    def _moment(self) -> Iterator[sqlite3.Connection]:
+        """The index as of one moment, whatever others seal and merge meanwhile."""
+        db = self._open()
+        db.execute("BEGIN")
+        try:
+            self._snapshot.refresh()
+            yield db
+        finally:
+            db.execute("COMMIT")
 
     def _open(self) -> sqlite3.Connection:
         path = f"{self._folder}/index.db"

@@ -35,16 +35,12 @@ class Snapshot:
         self.following = np.zeros(0, np.uint32)
 
     def refresh(self) -> None:
-        """Look whether anything was committed since the last time; if so, read it."""
+        """Look whether anything was committed since the last time; inside a transaction."""
         (version,) = self._db.execute("PRAGMA data_version").fetchone()
         changed = self._db.total_changes
         if (version, changed) == self._version:
             return
-        self._db.execute("BEGIN")
-        try:
-            self._read()
-        finally:
-            self._db.execute("COMMIT")
+        self._read()
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
