@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from stat import S_IMODE, S_ISDIR, S_ISLNK
 from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from mnemolog.errors import StorageFullError, StorageIOError
@@ -192,30 +193,29 @@ class RealDisk:
         return RealFile(fd, path, self._pause)
 
     def stat(self, path: str) -> Stat | None:
-        try:
-            status = os.stat(f"{self.root}/{path}", follow_symlinks=False)
-        except (FileNotFoundError, NotADirectoryError):
+        status = self._look(path)
+        if status is None:
             return None
-        except OSError as error:
-            _fail(error, f"look at {path}")
-        kind = status.st_mode & 0o170000
         return Stat(
             (status.st_dev, status.st_ino),
             status.st_size,
             status.st_mtime_ns,
-            status.st_mode & 0o777,
-            kind == 0o040000,
-            kind == 0o120000,
+            S_IMODE(status.st_mode) & 0o777,
+            S_ISDIR(status.st_mode),
+            S_ISLNK(status.st_mode),
         )
 
     def ident(self, path: str) -> Ident | None:
+        status = self._look(path)
+        return None if status is None else (status.st_dev, status.st_ino)
+
+    def _look(self, path: str) -> os.stat_result | None:
         try:
-            status = os.stat(f"{self.root}/{path}", follow_symlinks=False)
+            return os.stat(f"{self.root}/{path}", follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             _fail(error, f"look at {path}")
-        return status.st_dev, status.st_ino
 
     def list(self, path: str) -> list[str]:
         try:
