@@ -8,7 +8,6 @@ import json
 import os
 import threading
 import time
-from contextlib import suppress
 
 from mnemolog.errors import LockTimeoutError
 from mnemolog.fs import File
@@ -51,9 +50,14 @@ class Lock:
         try:
             self._file.unlock()
         finally:
-            with suppress(RuntimeError):  # raised once it is no longer ours
-                while True:
-                    self._mutex.release()
+            self._release_mutex()
+
+    def _release_mutex(self) -> None:
+        try:
+            while True:
+                self._mutex.release()
+        except RuntimeError:  # raised once it is no longer ours
+            pass
 
     def sign(self, operation: str, since: str) -> None:
         """Write into the lock file who holds it and why; for work that takes long."""

@@ -15,8 +15,8 @@ error says so.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 
 from mnemolog.errors import CorruptionError, MnemologError, StorageError, StorageIOError
 from mnemolog.fs import Disk, File, full
@@ -24,6 +24,9 @@ from mnemolog.log import forks
 from mnemolog.log.lock import Lock
 from mnemolog.log.places import Chain, Place, open_guard
 from mnemolog.log.tail import Tail, check_format
+
+What = Callable[[], str]
+"""Names what is written; asked only when there is an error to tell."""
 
 
 class Handle:
@@ -116,23 +119,11 @@ class Writer:
         self._opening = threading.Lock()
         self._handle: Handle | None = None
 
-    @contextmanager
-    def locked(self) -> Iterator[Handle]:
+    def locked(self) -> "Locked":
         """Hold the checked lock; an error of the disk inside the block drops the handle."""
-        handle = self._acquire()
-        try:
-            handle.follow()
-            yield handle
-        except FileNotFoundError:
-            self._drop(handle)
-            raise self.place.missing() from None  # the whole log went while it was worked on
-        except StorageError:
-            self._drop(handle)
-            raise
-        finally:
-            handle.lock.release()
+        return Locked(self)
 
-    def append(self, compose: Callable[[Handle], tuple[bytes, int]], what: str) -> File:
+    def append(self, compose: Callable[[Handle], tuple[bytes, int]], what: What) -> File:
         """Write what `compose` makes under the lock; returns the file, which is not synced yet.
 
         `compose` gives the bytes and the last number used in them; `what` names them in errors.
@@ -142,18 +133,19 @@ class Writer:
             try:
                 handle.write(content, last_seq)
             except StorageIOError as error:
-                raise _fate_unknown("write", what) from error
+                raise _fate_unknown("write", what()) from error
             return handle.active
 
-    def sync(self, file: File, what: str) -> None:
+    def sync(self, file: File, what: What) -> None:
         """Make what was appended durable, or raise an error that says whose fate is unknown."""
         try:
             file.sync()
         except MnemologError as error:
-            self._drop(self._handle)
-            raise _fate_unknown("sync", what) from error
+            self.drop(self._handle)
+            raise _fate_unknown("sync", what()) from error
 
-    def _acquire(self) -> Handle:
+    def acquire(self) -> Handle:
+        """The handle, with its checked lock held."""
         deadline = time.monotonic() + self._timeout
         while True:
             handle = self._open()
@@ -164,11 +156,12 @@ class Writer:
             finally:
                 if not is_here:  # also when an error or a signal came between
                     handle.lock.release()
-                    self._drop(handle)
+                    self.drop(handle)
             if is_here:
                 return handle
 
-    def _drop(self, handle: Handle | None) -> None:
+    def drop(self, handle: Handle | None) -> None:
+        """Let go of a handle that cannot be trusted any more; the next use opens another one."""
         with self._opening:
             if self._handle is handle:
                 self._handle = None
@@ -178,6 +171,36 @@ class Writer:
             if self._handle is None:
                 self._handle = Handle(self._disk, self.place)
             return self._handle
+
+
+class Locked:
+    """A block under a log's lock. A class: a generator costs an append a good part of its time."""
+
+    __slots__ = ("_handle", "_writer")
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def __enter__(self) -> Handle:
+        self._handle = handle = self._writer.acquire()
+        try:
+            handle.follow()
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return handle
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, FileNotFoundError | StorageError):
+            self._writer.drop(self._handle)  # before anybody else can get it
+        self._handle.lock.release()
+        if isinstance(error, FileNotFoundError):  # the whole log went while it was worked on
+            raise self._writer.place.missing() from None
 
 
 def _fate_unknown(action: str, what: str) -> StorageIOError:

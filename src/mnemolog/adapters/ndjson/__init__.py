@@ -166,9 +166,9 @@ class AgentSessions:
 
 def _append(writer: Writer, line: Callable[[], bytes]) -> None:
     """One line, made under the lock; on the disk when this returns."""
-    file = writer.append(lambda _: (line(), 0), "an event")
+    file = writer.append(lambda _: (line(), 0), lambda: "an event")
     try:
-        writer.sync(file, f"what was added to {writer.place.name!r:.200}")
+        writer.sync(file, lambda: f"what was added to {writer.place.name!r:.200}")
     except StorageIOError as error:
         raise StorageIOError(
             error.message, advice="Load the session and look before saving it again."

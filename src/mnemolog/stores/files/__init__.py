@@ -121,7 +121,7 @@ class FilesStore:
         held = self._log(log)
         held.ensure_exists()
         batch = Batch(self._disk, held, writes, viewer, storage)
-        file = held.writer.append(batch.compose, batch.names())
+        file = held.writer.append(batch.compose, batch.names)
         warnings = batch.warnings + self._mark_dirty(log)
         durable = self._settle(held, file, batch, storage)
         return Appended(batch.seqs, batch.revised, durable, warnings)
@@ -132,7 +132,7 @@ class FilesStore:
             return False
         if storage.durability == "batch" and not self._is_due(held.key, file, batch, storage):
             return False
-        held.writer.sync(file, batch.names())
+        held.writer.sync(file, batch.names)
         return True
 
     def _is_due(self, key: LogKey, file: File, batch: Batch, storage: Storage) -> bool:

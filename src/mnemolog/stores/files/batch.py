@@ -91,6 +91,8 @@ class Batch:
     def _check_size(self, handle: Handle, incoming: int) -> None:
         used = handle.chain.sealed_bytes + handle.tail.size
         limit = self._storage.max_session_bytes
+        if used + incoming <= quota.NEARLY_FULL * limit:
+            return
         kind, identifier = self._held.key
         name = _NAMES[kind].format(identifier)
         if quota.check_log(name, used, incoming, limit, **{f"{kind}_id": identifier}):

@@ -1,6 +1,7 @@
 """What the index is fed with: the marks that writers leave, and the lines of the logs."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from mnemolog import paths
 from mnemolog.errors import SessionNotFoundError, StorageError
@@ -12,6 +13,7 @@ from mnemolog.ports import LogKey, News, Position
 _FILES = {paths.USERS: "preferences.jsonl", paths.SHARED: "knowledge.jsonl"}
 
 
+@lru_cache(maxsize=1024)
 def log_name(key: LogKey) -> str:
     """The name of the folder in which a log lies."""
     if key.kind == "session":
@@ -41,6 +43,7 @@ def mark(disk: Disk, name: str) -> tuple[str, ...]:
     return ()
 
 
+@lru_cache(maxsize=1024)
 def _mark_path(name: str) -> str:
     """A session's mark is named like its folder; the others begin as no encoded id can."""
     room, _, rest = name.partition("/")
