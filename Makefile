@@ -9,12 +9,11 @@ READY := $(VENV)/.installed
 CHECKED := src tests $(wildcard bench soak retriever)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test pending check bench soak clean
+.PHONY: help run test check bench soak clean
 
 help:
 	@echo "make run     write a small real store, read it back, show what is on disk"
 	@echo "make test    the whole test suite         (PYTEST_ARGS='-k torn')"
-	@echo "make pending the checks of search that do not hold yet"
 	@echo "make check   lint, format, types, shape, requirement ids"
 	@echo "make bench   the measurements             (BENCH_ARGS=...)"
 	@echo "make soak    the long crash and concurrency runs"
@@ -25,9 +24,6 @@ run: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
-
-pending: $(READY)
-	$(BIN)/python -m pytest --pending tests $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check .

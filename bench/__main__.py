@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import batch, growth, importing, one_writer, own_cost, reading, ten_writers
+from bench import batch, forgetting, growth, importing, one_writer, own_cost, reading, ten_writers
 from bench.figures import Figure, table
 from mnemolog.fs.real import file_system
 
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "ten_writers": ten_writers.measure,
     "import": importing.measure,
     "reading": reading.measure,
+    "forgetting": forgetting.measure,
 }
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from mnemolog.embedders import Embedder
 from mnemolog.memory import Memory
+from retriever.measure_vectors import WordLlamaEmbedder
 
 RESULTS = Path(__file__).parent / "results"
 DEPTHS = (1, 5, 10, 25)
@@ -57,13 +59,20 @@ def questions(path: Path, embedder: str) -> Iterator[dict[str, Any]]:
     for conversation in json.loads(path.read_text(encoding="utf-8")):
         with TemporaryDirectory() as folder:
             clock = LastTurn()
-            settings = {**_SETTINGS, "search.embedder": embedder}
-            with Memory.open(folder, settings=settings, clock=clock, environ={}) as memory:
+            with Memory.open(
+                folder, settings=_SETTINGS, clock=clock, environ={}, embedder=opened(embedder)
+            ) as memory:
                 load(memory, conversation, clock)
+                memory.rebuild_index()  # else a slow embedder would still be at work
                 for question in conversation["questions"]:
                     record = ask(memory, conversation, question)
                     if record is not None:
                         yield {"file": path.stem, "embedder": embedder, **record}
+
+
+def opened(name: str) -> Embedder | str:
+    """The embedder of this name; the rival has none in the package."""
+    return WordLlamaEmbedder() if name == "wordllama" else name
 
 
 def load(memory: Memory, conversation: Mapping[str, Any], clock: LastTurn) -> None:

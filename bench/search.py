@@ -1,7 +1,11 @@
 """How long a search takes, beside SQLite's FTS5 on the same text: `python -m bench.search SIZE…`
 
-The text is made from a fixed seed with word frequencies as in real language. Both are asked the
-same queries in turns; the rival gets the plain OR of the same words with its own ranking.
+Searches are timed over everything, in one session, for one user, and right after a write. The first
+search of a fresh process stands beside the same on an empty root, which is the start-up alone.
+
+The text is made from a fixed seed: English words with frequencies as in real language. Both are
+asked the same queries in turns; the rival gets the plain OR of the words that we look for, stop
+words left out, with its own ranking.
 """
 
 import argparse
@@ -11,17 +15,29 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
+from mnemolog import embedders
+from mnemolog.index.stopwords import STOP_WORDS
 from mnemolog.memory import Memory
 
 RESULTS = Path(__file__).parent / "results"
 VOCABULARY = 30_000
 TURNS = 100
 QUERIES = 100
+WRITE_EVERY = 5
 BUDGETS = {1_000: 2, 10_000: 5, 100_000: 20, 1_000_000: 100}
+
+
+class Taken(NamedTuple):
+    """How long something took: by the clock, and of the processor, which nobody else can use."""
+
+    wall: float
+    processor: float
 
 
 def main() -> None:
@@ -42,45 +58,79 @@ def measure(folder: Path, size: int) -> dict[str, float]:
     words = Words(size)
     texts = [words.text(random.Random(number)) for number in range(size)]
     memory = _filled(folder / "store", texts)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     memory.rebuild_index()
-    rebuilt = size / (time.perf_counter() - start)
+    wall, processor = time.perf_counter() - start, time.process_time() - used
     rival = _rival(folder / "rival.db", texts)
     queries = [words.query(random.Random(-number - 1)) for number in range(QUERIES)]
-    memory.query(None, text=queries[0], limit=10)
-    ours, theirs, one = [], [], []
-    session = memory.list_sessions(limit=1)[0].id
-    for query in queries:
-        ours.append(_timed(lambda text=query: memory.query(None, text=text, limit=10)))
-        one.append(_timed(lambda text=query: memory.query(session, text=text, limit=10)))
-        theirs.append(_timed(lambda text=query: _ask(rival, text)))
+    times = _asked(memory, rival, queries)
     memory.close()
-    first = _first(folder / "store", queries[0])
+    first, memory_used = _first(folder / "store", queries[0])
+    start_up, _ = _first(folder / "empty", queries[0])
     return {
         "entries": size,
-        "p50_ms": _at(ours, 0.5),
-        "p95_ms": _at(ours, 0.95),
+        "p50_ms": _at(times["ours"], 0.5),
+        "p95_ms": _at(times["ours"], 0.95),
+        "p95_processor_ms": _at(times["ours"], 0.95, "processor"),
         "budget_ms": BUDGETS.get(size, 0),
-        "one_session_p95_ms": _at(one, 0.95),
-        "fts5_p50_ms": _at(theirs, 0.5),
-        "fts5_p95_ms": _at(theirs, 0.95),
+        "one_session_p95_ms": _at(times["session"], 0.95),
+        "one_user_p95_ms": _at(times["user"], 0.95),
+        "after_a_write_p95_ms": _at(times["written"], 0.95),
+        "fts5_p50_ms": _at(times["theirs"], 0.5),
+        "fts5_p95_ms": _at(times["theirs"], 0.95),
+        "fts5_p95_processor_ms": _at(times["theirs"], 0.95, "processor"),
         "first_in_a_fresh_process_ms": first,
-        "rebuild_per_second": round(rebuilt),
+        "the_same_in_an_empty_root_ms": start_up,
+        "largest_memory_mb": memory_used,
+        "rebuild_per_second": round(size / wall),
+        "rebuild_per_processor_second": round(size / processor),
     }
 
 
+def _asked(memory: Memory, rival: sqlite3.Connection, queries: list[str]) -> dict[str, list[Taken]]:
+    """Ask each question of everybody in turn; every scope of ours counts as one."""
+    session = memory.list_sessions(limit=1)[0].id
+    user = memory.for_user("user-0")
+    memory.query(None, text=queries[0], limit=10)
+    turns: dict[str, Callable[[str], object]] = {
+        "ours": lambda text: memory.query(None, text=text, limit=10),
+        "session": lambda text: memory.query(session, text=text, limit=10),
+        "user": lambda text: user.query(None, text=text, limit=10),
+        "theirs": lambda text: _ask(rival, text),
+    }
+    times: dict[str, list[Taken]] = {}
+    for number, text in enumerate(queries):
+        for name, call in turns.items():
+            times.setdefault(name, []).append(_timed(call, text))
+        if number % WRITE_EVERY == 0:
+            memory.add_memory(session, content=text)
+            times.setdefault("written", []).append(_timed(turns["ours"], text))
+    return times
+
+
 class Words:
-    """A language of our own: frequent words are frequent, rare ones rare."""
+    """A language: frequent words are frequent, rare ones rare. The embedder's own list of pieces is
+    ordered by frequency."""
 
     def __init__(self, seed: int) -> None:
         source = random.Random(seed)
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        self._words = ["".join(source.choices(letters, k=3 + n % 7)) for n in range(VOCABULARY)]
+        with (Path(embedders.__file__).parent / "table" / "vocab.txt").open(
+            encoding="utf-8"
+        ) as file:
+            pieces = [line.strip() for line in file]
+        known = [
+            piece for piece in pieces if piece.isalpha() and piece.isascii() and len(piece) > 1
+        ]
+        # Names and the like, of which no list of words knows all.
+        rare = ["".join(source.choices(known, k=2)) for _ in range(VOCABULARY - len(known))]
+        self._words = known + rare
         self._weights = [1 / (rank + 10) for rank in range(VOCABULARY)]
 
     def text(self, source: random.Random) -> str:
         """One entry of about 470 bytes."""
-        return " ".join(source.choices(self._words, self._weights, k=72))
+        words = source.choices(self._words, self._weights, k=72)
+        words[7::8] = [f"{word}," for word in words[7::8]]
+        return " ".join(words)
 
     def query(self, source: random.Random) -> str:
         """Some words that say something, and some that do not."""
@@ -106,32 +156,37 @@ def _rival(path: Path, texts: list[str]) -> sqlite3.Connection:
 
 
 def _ask(rival: sqlite3.Connection, text: str) -> list[tuple[int]]:
-    match = " OR ".join(f'"{word}"' for word in text.split())
+    match = " OR ".join(f'"{word}"' for word in text.split() if word not in STOP_WORDS)
     query = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT 10"
     return rival.execute(query, (match,)).fetchall()
 
 
-def _first(root: Path, text: str) -> float:
-    """The first search of a new process, in the process's own time, without its start."""
+def _first(root: Path, text: str) -> tuple[float, float]:
+    """The first search of a new process, without the start of Python and of numpy: milliseconds,
+    and the most memory that the process ever held, in MiB."""
     code = (
-        "import sys, time; from mnemolog.memory import Memory; import numpy, snowballstemmer;"
+        "import resource, sys, time; from mnemolog.memory import Memory;"
+        "import numpy, snowballstemmer;"
         "memory = Memory.open(sys.argv[1], environ={}); start = time.perf_counter();"
-        "memory.query(None, text=sys.argv[2], limit=10); print(time.perf_counter() - start)"
+        "memory.query(None, text=sys.argv[2], limit=10); print(time.perf_counter() - start);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(root), text], capture_output=True, text=True, check=True
     )
-    return round(float(done.stdout) * 1000, 2)
+    seconds, size = done.stdout.split()
+    return round(float(seconds) * 1000, 2), round(float(size), 1)
 
 
-def _timed(call: object) -> float:
-    start = time.perf_counter()
-    call()  # type: ignore[operator]
-    return time.perf_counter() - start
+def _timed(call: Callable[[str], object], text: str) -> Taken:
+    wall, processor = time.perf_counter(), time.thread_time()
+    call(text)
+    return Taken(time.perf_counter() - wall, time.thread_time() - processor)
 
 
-def _at(times: list[float], share: float) -> float:
-    return round(sorted(times)[int(share * (len(times) - 1))] * 1000, 2)
+def _at(times: list[Taken], share: float, clock: str = "wall") -> float:
+    ordered = sorted(getattr(one, clock) for one in times)
+    return round(ordered[int(share * (len(ordered) - 1))] * 1000, 2)
 
 
 def _results() -> Path:

@@ -8,7 +8,7 @@ from mnemolog import Memory
 from mnemolog.fs import Disk, File, Mode
 from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
-from mnemolog.stores.files import FilesStore
+from mnemolog.testing.opening import open_on
 
 SETTINGS = {"storage.max_session_size_mb": 10_000}
 TEXT = (
@@ -57,7 +57,7 @@ def opened(folder: Path, **settings: object) -> Memory:
 
 def on_disk(disk: Any, **settings: object) -> Memory:
     effective = Settings().changed({**SETTINGS, **settings})
-    return Memory(FilesStore(disk, effective), effective)
+    return open_on(disk, effective)
 
 
 def unsynced(folder: Path) -> Memory:

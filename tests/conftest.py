@@ -8,21 +8,6 @@ import pytest
 
 from mnemolog import Memory
 
-# Checks of search that do not hold yet: `make pending` runs them, and nothing else runs them.
-PENDING = Path(__file__).parent / "pending.txt"
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pending", action="store_true", help="run what does not hold yet")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    named = {line.strip() for line in PENDING.read_text(encoding="utf-8").splitlines()}
-    pending = [item for item in items if item.nodeid in named]
-    others = [item for item in items if item.nodeid not in named]
-    items[:], left_out = (pending, others) if config.getoption("--pending") else (others, pending)
-    config.hook.pytest_deselected(items=left_out)
-
 
 class SetClock:
     """A clock that stands still until it is moved."""

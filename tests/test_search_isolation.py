@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mnemolog import Memory
 from mnemolog.errors import NotAllowedError, SessionNotFoundError
+from mnemolog.index import fusion
 from mnemolog.testing.clock import FixedClock
 from tests.index.searching import WORDS_ONLY, Ranking, assert_alike, ids, lexical, scored, steady
 from tests.memory.machine import QUICK
@@ -294,6 +295,25 @@ def test_very_many_foreign_entries_change_no_count(root, clock):
         before = scored(memory.for_agent("a").query(None, asked))
         memory.add_many("theirs", [{"content": "alpha"}] * 20_000)
         assert_alike(scored(memory.for_agent("a").query(None, asked)), before)
+
+
+def test_how_many_of_the_best_are_looked_at_depends_on_what_is_in_sight(root, clock, monkeypatch):
+    sizes, plain = [], fusion.pool_size
+
+    def noted(rows: int, limit: int) -> int:
+        sizes.append(rows)
+        return plain(rows, limit)
+
+    monkeypatch.setattr(fusion, "pool_size", noted)
+    with steady(root, clock, **WORDS_ONLY) as memory:
+        memory.create_session(agent_ids=["a"], session_id="mine")
+        memory.create_session(agent_ids=["b"], session_id="theirs")
+        memory.add_many("mine", [{"content": "alpha"}] * 3)
+        memory.add_many("theirs", [{"content": "alpha"}] * 50)
+        memory.for_agent("a").query(None, text="alpha")
+        memory.query("mine", text="alpha")
+        memory.query(None, text="alpha")
+    assert sizes == [3, 3, 53]
 
 
 def test_a_view_cannot_rebuild_the_index_which_would_tell_it_how_much_there_is(two):

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mnemolog.embedders import minilm, static, wordpiece
 from mnemolog.embedders.tensors import read_lines
@@ -25,6 +27,13 @@ def tokeniser() -> WordPiece:
 
 def pieces(tokeniser: WordPiece, text: str, vocabulary: list[str]) -> list[str]:
     return [vocabulary[number] for number in tokeniser.ids(text)]
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=127), max_size=80))
+def test_plain_text_is_cut_as_it_is_beside_any_other(tokeniser, text):
+    other = tokeniser.ids("ü").tolist()
+    assert tokeniser.ids(f"{text} ü").tolist() == [*tokeniser.ids(text).tolist(), *other]
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: ascii(expected["text"][:24]))

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import settings as examples
 
 from mnemolog import Memory
 from mnemolog.embedders import open_embedder
 from mnemolog.fs.real import RealDisk
 from mnemolog.model.query import Hit
 from mnemolog.settings import Settings
+from mnemolog.stores import make_redactor
 from mnemolog.stores.files import FilesStore
 from mnemolog.stores.files.finder import FilesFinder, make_finder
+from mnemolog.stores.files.keeper import FilesKeeper
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "search.md"
@@ -27,8 +29,8 @@ PAGE = HERE.parent.parent / "docs" / "search.md"
 WORDS_ONLY = {"search.embedder": "none"}
 
 # How long an example takes is the machine's affair.
-some = settings(deadline=None, max_examples=60)
-few = settings(deadline=None, max_examples=20)
+some = examples(deadline=None, max_examples=60)
+few = examples(deadline=None, max_examples=20)
 
 MATCH_PARTS = ("lexical", "semantic", "neighbours", "session", "speaker")
 PARTS = (*MATCH_PARTS, "match", "decay", "importance", "access", "final")
@@ -112,15 +114,23 @@ def steady(root: Path, clock: Any = None, **chosen: object) -> Iterator[Memory]:
     disk, effective = RealDisk(str(root)), Settings().changed(chosen)
     name = effective.search.embedder
     embedder = None if name == "none" else open_embedder(name)
-    finder = Unnoticed(disk, str(root), embedder)
-    with Memory(FilesStore(disk, effective), effective, clock, index=finder) as memory:
+    with found_by(Unnoticed(disk, str(root), embedder), disk, clock, effective) as memory:
         yield memory
 
 
 def opened_on(disk: Any, clock: Any = None) -> Memory:
     """A memory and its index on this disk."""
-    finder = make_finder(disk, Settings())
-    return Memory(FilesStore(disk, Settings()), Settings(), clock, index=finder)
+    return found_by(make_finder(disk, Settings()), disk, clock)
+
+
+def found_by(
+    finder: FilesFinder, disk: Any, clock: Any = None, settings: Settings | None = None
+) -> Memory:
+    """A memory that searches with this finder."""
+    effective = settings or Settings()
+    store = FilesStore(disk, effective)
+    keeper = FilesKeeper(disk, store.held, finder.purge, make_redactor)
+    return Memory(store, effective, clock, index=finder, keeper=keeper)
 
 
 class Searcher:

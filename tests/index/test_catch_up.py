@@ -1,5 +1,7 @@
 """Catching up: every write is found by the next search, and nothing comes back that is gone."""
 
+from typing import Any
+
 import pytest
 
 from mnemolog import Memory
@@ -8,10 +10,12 @@ from tests.index.searching import (
     ids,
     leave_mark,
     lexical,
+    opened_on,
     reopened,
     scored,
     searcher,
 )
+from tests.log.disks import RecordingDisk
 from tests.log.independent import build, mark
 from tests.log.rewriting import rewrite
 
@@ -224,3 +228,28 @@ def test_new_segments_are_read_on(root, clock):
         assert {hit.entry.id: hit.entry for hit in found} == {
             entry.id: entry for entry in memory.get_entries(sid)
         }
+
+
+def test_what_cannot_be_read_because_its_log_is_rewritten_each_time_is_said(memory, sid, root):
+    """Each time the log is about to be read, it is rewritten once more."""
+    disk = RecordingDisk(root)
+    unlucky = opened_on(disk)
+    other = memory.create_session().id
+    memory.add_memory(other, id="calm", content="word")
+    memory.add_many(sid, [{"id": f"m{n}", "content": "word"} for n in range(3)])
+    assert len(unlucky.query(None, text="word")) == 4
+    assert unlucky.query(None, text="word").missing == 0
+    searching = unlucky._index._index  # type: ignore[union-attr]
+    search = searching.search
+
+    def found_then_rewritten(*args: Any) -> Any:
+        found = search(*args)
+        rewrite(root, sid)
+        return found
+
+    searching.search = found_then_rewritten
+    partial = unlucky.query(None, text="word")
+    assert (ids(partial), partial.missing) == (["calm"], 3)
+    searching.search = search
+    whole = unlucky.query(None, text="word")
+    assert (sorted(ids(whole)), whole.missing) == (["calm", "m0", "m1", "m2"], 0)

@@ -52,6 +52,7 @@ def test_only_the_lines_that_are_returned_are_read(root, clock):
     assert 3 * 5000 < disk.taken < 4 * 6000
 
 
+@pytest.mark.req("S001-138")
 def test_a_rebuild_reads_every_log_once(root, clock):
     disk = CountingDisk(str(root))
     memory = opened_on(disk, clock=clock)

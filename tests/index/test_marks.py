@@ -1,5 +1,8 @@
 """Marks: what tells the index that a log has news, and what happens if one is lost or crossed."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.index.searching import ids, leave_mark, marks, opened_on
@@ -50,22 +53,53 @@ def test_marks_for_what_was_never_there_do_no_harm(memory, sid, root):
 
 
 def test_a_write_between_the_note_and_the_removal_of_its_mark_is_found(memory, sid, root):
-    """One reader has noted the mark and is about to remove it. Meanwhile another one reads the log
-    to its end, and a writer appends and marks it again: that mark must not be lost."""
+    """One reader has noted the mark and is about to remove it. Meanwhile a writer appends and finds
+    the mark still there, and another reader, which waits for the first, looks for it."""
     disk = RecordingDisk(root)
     slow = opened_on(disk)
     memory.add_memory(sid, id="m1", content="one")
+    with ThreadPoolExecutor(1) as other:
+        looks = []
 
-    def meanwhile(name: str, path: str) -> None:
+        def meanwhile(name: str, path: str) -> None:
+            if name == "unlink" and path == f"index/dirty/{sid}":
+                disk.before = lambda *_: None
+                memory.add_memory(sid, id="m2", content="two")
+                looks.append(other.submit(lambda: sorted(ids(memory.query(sid)))))
+
+        disk.before = meanwhile
+        assert sorted(ids(slow.query(sid))) == ["m1", "m2"]
+        assert looks[0].result() == ["m1", "m2"]
+
+
+class DiedError(BaseException):
+    """The reader was killed here."""
+
+
+@pytest.mark.parametrize("call", ["unlink", "read", "open"])
+def test_a_reader_that_dies_after_it_removed_a_mark_leaves_a_note(memory, sid, root, call):
+    """Or what was written would be found only after the next write to the same session."""
+    disk = RecordingDisk(root)
+    dying = opened_on(disk)
+    memory.add_memory(sid, id="m1", content="one")
+    assert ids(memory.query(sid)) == ["m1"]
+    memory.add_memory(sid, id="m2", content="two")
+    unmarked: list[str] = []
+
+    def die(name: str, path: str) -> None:
+        if unmarked and name == call:
+            raise DiedError
         if name == "unlink" and path == f"index/dirty/{sid}":
-            disk.before = lambda *_: None
-            assert ids(memory.query(sid)) == ["m1"]
-            memory.add_memory(sid, id="m2", content="two")
+            (root / path).unlink()
+            unmarked.append(path)
+            if call == "unlink":
+                raise DiedError
 
-    disk.before = meanwhile
-    slow.query(sid)
+    disk.before = die
+    with pytest.raises(DiedError):
+        dying.query(sid)
+    assert marks(root) == []
     assert sorted(ids(memory.query(sid))) == ["m1", "m2"]
-    assert sorted(ids(slow.query(sid))) == ["m1", "m2"]
 
 
 def test_a_rewrite_in_the_middle_of_catching_up_leaves_nothing_of_what_it_dropped(
@@ -94,15 +128,21 @@ def test_a_rewrite_in_the_middle_of_catching_up_leaves_nothing_of_what_it_droppe
 
 
 def test_a_session_that_goes_away_while_it_is_read_is_not_found(memory, sid, root):
+    """Whoever deletes it waits for the reader before it takes it out of the index."""
     disk = RecordingDisk(root)
     slow = opened_on(disk)
     memory.add_memory(sid, id="m1", content="word")
+    with ThreadPoolExecutor(1) as other:
+        gone = []
 
-    def meanwhile(name: str, path: str) -> None:
-        if name == "read" and path.endswith("memory.jsonl"):
-            disk.before = lambda *_: None
-            memory.delete_session(sid)
+        def meanwhile(name: str, path: str) -> None:
+            if name == "read" and path.endswith("memory.jsonl"):
+                disk.before = lambda *_: None
+                gone.append(other.submit(memory.delete_session, sid))
+                while (root / "sessions" / sid).exists():
+                    time.sleep(0.001)
 
-    disk.before = meanwhile
-    assert slow.query(None) == []
-    assert slow.query(None) == []
+        disk.before = meanwhile
+        assert slow.query(None) == []
+        gone[0].result()
+        assert slow.query(None) == []

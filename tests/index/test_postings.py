@@ -22,12 +22,8 @@ def database() -> sqlite3.Connection:
 
 def found(db: sqlite3.Connection, term: int) -> list[tuple[int, int]]:
     segments = [Segment(*row) for row in db.execute("SELECT id, base, rows FROM segment")]
-    parts = postings.look_up(db, segments, [term])[term]
-    return sorted(
-        (int(row), int(count))
-        for rows, counts in parts
-        for row, count in zip(rows, counts, strict=True)
-    )
+    rows, counts = postings.look_up(db, segments, [term])[term]
+    return sorted(zip(rows.tolist(), counts.tolist(), strict=True))
 
 
 @pytest.mark.req("S001-039")

@@ -248,6 +248,7 @@ DAMAGE: dict[str, Damage] = {
     "the database is a folder": a_folder_instead,
     "the database is missing": lambda index: (index / "index.db").unlink(),
     "a table is missing": in_database("DROP TABLE post"),
+    "a table that every search reads is missing": in_database("DROP TABLE tail"),
     "the number of rows is missing": in_database("DELETE FROM meta WHERE key = 'rows'"),
     "the identity is missing": in_database("DELETE FROM meta WHERE key = 'identity'"),
     "a column is cut": cut("time", 12),
@@ -314,6 +315,21 @@ def test_an_index_of_another_embedder_is_built_anew(root, clock, full):
     assert "none" in identity(root)
     assert_the_same(root, clock, full)
     assert "static" in identity(root)
+
+
+def test_types_are_told_apart_however_many_names_there_are(root, clock):
+    """Types and agents are numbered together: a type may have a number beyond 65,535."""
+    with steady(root, clock, **WORDS_ONLY) as memory:
+        sid = memory.create_session().id
+        memory.add_memory(sid, id="early", content="x")
+        memory.query(sid)
+        in_database("INSERT INTO word VALUES (70000, 'agent', 'the seventy thousandth')")(
+            root / "index"
+        )
+        memory.add_memory(sid, id="late", type="stand-up", content="x")
+        assert ids(memory.query(sid, types=["stand-up"])) == ["late"]
+        assert ids(memory.query(sid, types=["conversation"])) == ["early"]
+        assert {hit.why["decay"] for hit in memory.query(sid)} == {1.0}
 
 
 @pytest.mark.req("S001-024")

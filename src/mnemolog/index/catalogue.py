@@ -11,7 +11,11 @@ from mnemolog.ports import Listed, Wanted
 _decode = msgspec.json.Decoder(Manifest).decode
 
 _IDLE = "closed IS NOT NULL AND seq <= closed"
-_STATES = {"idle": f"({_IDLE})", "active": f"NOT ({_IDLE})"}
+_STATES = {
+    "idle": f"NOT archived AND ({_IDLE})",
+    "active": f"NOT archived AND NOT ({_IDLE})",
+    "archived": "archived",
+}
 _OF_AGENT = "id IN (SELECT log FROM log_agent WHERE agent = ?)"
 
 

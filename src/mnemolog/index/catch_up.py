@@ -2,18 +2,23 @@
 
 The order keeps every write findable and nothing erased from coming back:
 
-1. The names of the marked logs are noted in `pending` and committed; only then the marks go.
-2. In one transaction the new lines are read, stored, and the notes removed. If a log was rewritten
-   while it was read, the transaction is rolled back and done again.
+1. The names of the marked logs are noted in `pending` and committed.
+2. In one transaction the marks are removed, the new lines read and stored, and the notes struck
+   out. If a log was rewritten while it was read, the transaction is rolled back and done again.
+
+A mark goes only while its note is there and nobody else can strike it out: whoever dies at any
+point leaves the one or the other behind.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
 from mnemolog.errors import SessionCorruptError, StorageError
-from mnemolog.index.columns import Columns
+from mnemolog.index import uses
+from mnemolog.index.build import Build
 from mnemolog.index.intake import Intake
 from mnemolog.model.session import Manifest
 from mnemolog.ports import Fed, Feed, News, Position, Progress
@@ -22,80 +27,79 @@ from mnemolog.ports import Fed, Feed, News, Position, Progress
 _ROWS = 16_384
 
 
-Embed = Callable[[int, list[str]], None]
+class _MovedError(Exception):
+    """A log was rewritten while it was read."""
 
 
 class CatchUp:
-    """Brings a database up to date with a feed."""
+    """Brings one build of the index up to date with a feed."""
 
-    def __init__(self, db: sqlite3.Connection, columns: Columns, feed: Feed, embed: Embed) -> None:
-        self._db = db
-        self._columns = columns
+    def __init__(self, build: Build, feed: Feed) -> None:
+        self._build = build
+        self._db = build.db
         self._feed = feed
-        self._embed = embed
 
     def note(self, names: Iterable[str]) -> None:
         """Remember durably that these logs have to be read."""
         rows = [(name,) for name in names]
         if rows:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", rows)
-            self._db.execute("COMMIT")
+            with self._build.writing():
+                self._db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", rows)
 
     def run(self, progress: Progress | None = None) -> int:
         """Read every log that has news; says how many rows were added."""
-        marked = self._feed.marked()
-        self.note(marked)
-        for name in marked:
-            self._feed.unmark(name)
-        # Again: between the two, another reader may have read them and struck the notes out, and a
-        # writer found the mark still there.
-        self.note(marked)
+        uses.settle(self._build)
+        self.note(self._feed.marked())
         names = [name for (name,) in self._db.execute("SELECT name FROM pending ORDER BY name")]
         added = done = 0
         while done < len(names):
-            taken, rows = self._transaction(names[done:])
+            taken, rows = self._take_some(names[done:])
             done, added = done + taken, added + rows
             if progress is not None:
                 progress(done, len(names))
+        if names:
+            uses.settle(self._build)
         return added
 
-    def _transaction(self, names: list[str]) -> tuple[int, int]:
+    def _take_some(self, names: list[str]) -> tuple[int, int]:
         """Take as many logs as fit into one transaction; again from the start if one moved."""
         while True:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                result = self._take_some(names)
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            if result is not None:
-                self._db.execute("COMMIT")
-                return result
-            self._db.execute("ROLLBACK")
+            with suppress(_MovedError), self._build.writing():
+                return self._take_all(names)
 
-    def _take_some(self, names: list[str]) -> tuple[int, int] | None:
-        intake = Intake(self._db, self._columns)
+    def _take_all(self, names: list[str]) -> tuple[int, int]:
+        intake = Intake(self._db, self._build.columns)
         first = intake.rows
         ends: list[tuple[str, Position]] = []
+        taken = 0
         for name in names:
-            try:
-                end = self._take(intake, name)
-            except (StorageError, SessionCorruptError):
-                self._leave_out(name)
-                continue  # it stays pending until it can be read, and the others are searched
-            if end is not None:
-                ends.append((name, end))
-            self._db.execute("DELETE FROM pending WHERE name = ?", (name,))
+            taken += 1
+            if self._is_pending(name):
+                ends += self._take_one(intake, name)
             if intake.rows - first >= _ROWS:
                 break
-        taken = names.index(name) + 1
         texts = intake.texts()
         intake.store()
-        self._embed(first, texts)
+        self._build.embed(first, texts)
         if any(self._has_moved(name, end) for name, end in ends):
-            return None
+            raise _MovedError
         return taken, intake.rows - first
+
+    def _is_pending(self, name: str) -> bool:
+        """Whether nobody else has read a log since it was noted."""
+        query = "SELECT 1 FROM pending WHERE name = ?"
+        return self._db.execute(query, (name,)).fetchone() is not None
+
+    def _take_one(self, intake: Intake, name: str) -> list[tuple[str, Position]]:
+        """Take what is new in one log; gives its name and its end, unless there is none."""
+        self._feed.unmark(name)
+        try:
+            end = self._take(intake, name)
+        except (StorageError, SessionCorruptError):
+            self._leave_out(name)
+            return []  # it stays pending until it can be read, and the others are searched
+        self._db.execute("DELETE FROM pending WHERE name = ?", (name,))
+        return [] if end is None else [(name, end)]
 
     def _leave_out(self, name: str) -> None:
         known = self._db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
@@ -122,9 +126,18 @@ class CatchUp:
         tracker = _Tracker(end)
         intake.take(number, tracker.follow(list(news.lines)))
         _update_log(self._db, number, news, tracker)
-        if news.restart:  # later uses are counted by whoever makes them
-            intake.take_uses(number, self._feed.uses(name))
+        self._take_uses(intake, name, number)
         return tracker.end
+
+    def _take_uses(self, intake: Intake, name: str, log: int) -> None:
+        (after,) = self._db.execute("SELECT uses FROM log WHERE id = ?", (log,)).fetchone()
+        try:
+            found, end = self._feed.uses(name, after)
+        except StorageError:
+            return  # they are relaxed: what was written is found without them
+        intake.take_uses(log, found)
+        if end != after:
+            self._db.execute("UPDATE log SET uses = ? WHERE id = ?", (end, log))
 
 
 class _Tracker:
@@ -161,14 +174,16 @@ def _update_log(db: sqlite3.Connection, log: int, news: News, tracker: _Tracker)
 def _update_facts(db: sqlite3.Connection, log: int, manifest: Manifest) -> None:
     closed = manifest.markers.get("closed_seq")
     db.execute(
-        "UPDATE log SET session = ?, user = ?, created = ?, closed = ?, facts = ?,"
-        " updated = max(coalesce(written, ''), ?) WHERE id = ?",
+        "UPDATE log SET session = ?, user = ?, created = ?, closed = ?, archived = ?, facts = ?,"
+        " settings = ?, updated = max(coalesce(written, ''), ?) WHERE id = ?",
         (
             manifest.session_id,
             manifest.user_id,
             manifest.created_at,
             closed,
+            manifest.archived_at is not None,
             msgspec.json.encode(manifest),
+            msgspec.json.encode(manifest.settings) if manifest.settings else None,
             manifest.created_at,
             log,
         ),
@@ -183,7 +198,9 @@ def _forget_rows(db: sqlite3.Connection, log: int) -> None:
     db.execute("INSERT OR IGNORE INTO dead SELECT row FROM entry WHERE log = ?", (log,))
     db.execute("DELETE FROM entry WHERE log = ?", (log,))
     db.execute(
-        "UPDATE log SET last_row = NULL, entries = 0, seq = 0, written = NULL WHERE id = ?", (log,)
+        "UPDATE log SET last_turn = NULL, entries = 0, seq = 0, written = NULL, uses = 0"
+        " WHERE id = ?",
+        (log,),
     )
 
 

@@ -1,23 +1,34 @@
-"""The database of the index: what it holds, and how it is opened, checked and thrown away."""
+"""The database of the index: what it holds, and how it is made, opened, checked and thrown away.
+
+Making and throwing away are for whoever is alone with the index; see `gate`.
+"""
 
 import os
+import shutil
 import sqlite3
+from stat import S_ISREG
+from urllib.parse import quote
+
+NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE log (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
     session TEXT, user TEXT, created TEXT, written TEXT, updated TEXT, closed INTEGER,
-    facts BLOB, entries INTEGER NOT NULL DEFAULT 0,
-    size INTEGER NOT NULL DEFAULT 0, seq INTEGER NOT NULL DEFAULT 0, last_row INTEGER,
+    archived INTEGER NOT NULL DEFAULT 0, facts BLOB, settings BLOB,
+    entries INTEGER NOT NULL DEFAULT 0,
+    size INTEGER NOT NULL DEFAULT 0, uses INTEGER NOT NULL DEFAULT 0,
+    seq INTEGER NOT NULL DEFAULT 0, last_turn INTEGER,
     generation INTEGER NOT NULL DEFAULT 0, segment INTEGER NOT NULL DEFAULT 0,
     offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT
 );
 CREATE INDEX log_updated ON log (updated, session) WHERE session IS NOT NULL;
 CREATE INDEX log_user ON log (user);
+CREATE INDEX log_settings ON log (id) WHERE settings IS NOT NULL;
 CREATE TABLE log_agent (agent TEXT NOT NULL, log INTEGER NOT NULL, PRIMARY KEY (agent, log))
     WITHOUT ROWID;
 CREATE INDEX log_agent_log ON log_agent (log);
@@ -28,6 +39,7 @@ CREATE TABLE entry (log INTEGER NOT NULL, id TEXT NOT NULL, row INTEGER NOT NULL
     PRIMARY KEY (log, id)) WITHOUT ROWID;
 CREATE INDEX entry_id ON entry (id);
 CREATE INDEX entry_row ON entry (row);
+CREATE TABLE use (row INTEGER PRIMARY KEY, times INTEGER NOT NULL, last INTEGER NOT NULL);
 CREATE TABLE dead (row INTEGER PRIMARY KEY);
 CREATE TABLE tag (tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (tag, row)) WITHOUT ROWID;
 CREATE TABLE link (source INTEGER NOT NULL, target TEXT NOT NULL, PRIMARY KEY (source, target))
@@ -40,31 +52,74 @@ CREATE TABLE post (id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 """
 
 
-def connect(path: str, identity: str) -> tuple[sqlite3.Connection, bool]:
-    """Open the database, and say whether it is new; one that does not fit is thrown away."""
-    _drop_links(path)
-    try:
-        connection = _open(path)
-        found = connection.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
-        if found == (f"{SCHEMA_VERSION} {identity}",):
-            return connection, False
-        connection.close()
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
-            raise  # locked or full, not damaged
-        return connection, _create(connection, identity)
-    except sqlite3.DatabaseError:
-        pass  # damaged: it is derived, so it is made anew
-    discard(os.path.dirname(path))
+class UnfitError(sqlite3.DatabaseError):
+    """The database is of another version, or was never finished: it is made anew."""
+
+
+def connect(folder: str, identity: str) -> sqlite3.Connection:
+    """Open the database; raises `UnfitError` if it is not what it should be."""
+    path = f"{folder}/{NAME}"
+    _check_files(path)
     connection = _open(path)
-    return connection, _create(connection, identity)
+    try:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
+        if found != (_stamp(identity),):
+            raise UnfitError("it is of another version")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _drop_links(path: str) -> None:
-    """A link in our place would make SQLite write elsewhere."""
-    for name in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
-        if os.path.islink(name):
-            os.unlink(name)
+def _check_files(path: str) -> None:
+    """A link or a folder in our place would make SQLite fail, or write elsewhere."""
+    is_file = S_ISREG(os.stat(path, follow_symlinks=False).st_mode)
+    journals = (f"{path}-wal", f"{path}-shm", f"{path}-journal")
+    if not is_file or any(map(os.path.islink, journals)):
+        raise UnfitError("it is not a file")
+
+
+def ident(folder: str) -> tuple[int, int] | None:
+    """What tells the database that lies there now from every other one; None if there is none."""
+    try:
+        status = os.stat(f"{folder}/{NAME}", follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def make_folder(folder: str) -> None:
+    """Make the folder of the index, unless it is there."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+
+
+def is_link(folder: str) -> bool:
+    """Whether the folder is a link, which is never followed."""
+    return os.path.islink(folder)
+
+
+def make(folder: str, identity: str) -> None:
+    """Throw away what is there, and make an empty database."""
+    discard(folder)
+    path = f"{folder}/{NAME}"
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    connection = _open(path)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        values = (("identity", _stamp(identity)), ("build", os.urandom(6).hex()), ("rows", 0))
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def discard(folder: str) -> None:
+    """Remove what the index stores; the marks that say what it has not read stay."""
+    for name in os.listdir(folder):
+        if name.startswith(NAME) or name.endswith(".col"):
+            _remove(f"{folder}/{name}")
 
 
 def build_of(connection: sqlite3.Connection) -> str:
@@ -73,34 +128,31 @@ def build_of(connection: sqlite3.Connection) -> str:
     return str(build)
 
 
-def discard(folder: str) -> None:
-    """Remove what the index stores; the marks that say what it has not read stay."""
-    for name in os.listdir(folder):
-        if name.startswith("index.db") or name.endswith(".col"):
-            os.unlink(f"{folder}/{name}")
+def _stamp(identity: str) -> str:
+    return f"{SCHEMA_VERSION} {identity}"
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
 
 
 def _open(path: str) -> sqlite3.Connection:
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    os.close(fd)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA cache_size = -16000")
+    connection = sqlite3.connect(
+        f"file:{quote(os.fsencode(path))}?mode=rw",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=30,
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA cache_size = -16000")
+    except BaseException:
+        connection.close()
+        raise
     return connection
-
-
-def _create(connection: sqlite3.Connection, identity: str) -> bool:
-    """Make the tables, unless another process was faster; says whether it was us."""
-    connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-        connection.execute("ROLLBACK")
-        return False
-    for statement in _SCHEMA.split(";"):
-        connection.execute(statement)
-    named = ("identity", f"{SCHEMA_VERSION} {identity}")
-    values = (named, ("build", os.urandom(6).hex()), ("rows", 0))
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
-    connection.execute("COMMIT")
-    return True

@@ -19,13 +19,14 @@ VERSION = 1
 
 
 class Placed(NamedTuple):
-    """An entry, where its line lies, and how relevant it is now, whatever is asked."""
+    """An entry, where its line lies, how relevant it is now, whatever is asked, and its decay."""
 
     entry: Entry
     file: str
     line_number: int
     byte_offset: int
     relevance: float
+    decay: float
 
 
 class Known(NamedTuple):
@@ -67,7 +68,15 @@ def entries(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]
     }
 
 
-SHAPES = {"inverted": inverted, "entries": entries}
+def decays(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]:
+    """From ids to what age has left of each entry; of one session, or of all."""
+    found = {
+        one.session_id: {each.entry.id: each.decay for each in one.entries} for one in sessions
+    }
+    return dict(found) if session_id is None else found.get(session_id, {})
+
+
+SHAPES = {"inverted": inverted, "entries": entries, "decays": decays}
 
 
 def words(entry: Entry) -> list[str]:

@@ -5,13 +5,14 @@ before and after each of them. The scales have fixed floors, so that the size of
 score.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index.columns import NONE
 from mnemolog.index.snapshot import Mask, Snapshot
+from mnemolog.index.vectors import Likeness
 
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int64]
@@ -23,6 +24,8 @@ SPEAKER = 0.3
 # What is closer than the average by LIKE counts in full; a cosine below UNLIKE counts not at all.
 LIKE = 0.25
 UNLIKE = 0.1
+# A likeness below this share of the best one is chance; a word in common never is.
+FAINT = 0.05
 # The most that all parts can add up to.
 CEILING = (1 + MEANING) * (1 + 2 * NEIGHBOURS + SESSION) + SPEAKER
 
@@ -53,7 +56,7 @@ def fuse(
     snapshot: Snapshot,
     mask: Mask,
     words: Floats,
-    meaning: Floats | None,
+    meaning: Likeness | None,
     *,
     wanted: Mask,
     speakers: list[int],
@@ -61,52 +64,79 @@ def fuse(
 ) -> Evidence:
     """Put the evidence for the best rows together."""
     lexical = words / max(float(words.max(initial=0.0)), 1e-9)
-    semantic = np.zeros_like(words) if meaning is None else MEANING * _lifted(meaning, mask)
-    around = _pool(snapshot, mask, most, (lexical, semantic))
-    rows = np.unique(np.concatenate([_pool(snapshot, wanted, most, (lexical, semantic)), around]))
+    semantic = np.zeros_like(words) if meaning is None else _lifted(meaning, meaning.scores)
+    around = rows = _pool(snapshot, mask, mask, most, (lexical, semantic))
+    if not np.array_equal(wanted, mask):
+        rows = _each(
+            np.concatenate([around, _pool(snapshot, mask, wanted, most, (lexical, semantic))])
+        )
+    if meaning is not None and not meaning.is_filled:
+        _fill(snapshot, mask, meaning, rows, semantic)
     rows = rows[wanted[rows]]
     base = lexical[rows] + semantic[rows]
     beside = NEIGHBOURS * _beside(snapshot, mask, rows, lexical + semantic)
-    own = base + beside
+    near = base + beside
     beyond = np.concatenate([rows, around])
     best = _session_best(snapshot.column("log")[beyond], (lexical + semantic)[beyond])
-    session = SESSION * best[: len(rows)] * (own > 0)
+    session = SESSION * best[: len(rows)] * (near > 0)
     is_named = np.isin(snapshot.column("agent")[rows], speakers) & (base > 0)
     speaker = SPEAKER * is_named.astype(np.float32)
-    total = own + session + speaker
+    total = near + session + speaker
     return Evidence(
         rows, lexical[rows], semantic[rows], beside, session, speaker,
         (total / CEILING).astype(np.float32),
     )  # fmt: skip
 
 
-def _lifted(meaning: Floats, mask: Mask) -> Floats:
-    """Similarity above the average of what is in sight, as a share of the best."""
-    seen = meaning[mask]
-    if len(seen) == 0:
-        return np.zeros_like(meaning)
-    floor = float(seen.mean())
-    span = max(float(seen.max()) - floor, LIKE)
-    lifted: Floats = np.clip((meaning - floor) / span, 0.0, 1.0).astype(np.float32)
-    lifted[~mask | (meaning < UNLIKE)] = 0
-    return lifted
+def _lifted(meaning: Likeness, scores: Floats) -> Floats:
+    """Similarity above the average of what is in sight, as a share of the best, weighted."""
+    span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
+    lifted = np.clip((scores - meaning.average) / span, 0.0, 1.0).astype(np.float32)
+    lifted[scores < UNLIKE] = 0
+    return np.asarray(MEANING * lifted, np.float32)
 
 
-def _pool(snapshot: Snapshot, mask: Mask, most: int, signals: tuple[Floats, ...]) -> RowNumbers:
-    rows = np.concatenate([_best(np.where(mask, signal, 0), most) for signal in signals])
-    previous = snapshot.column("previous")[rows]
-    following = snapshot.following[rows]
-    beside = np.concatenate([previous, following])
-    rows = np.concatenate([rows, beside[beside != NONE].astype(np.int64)])
-    rows.sort()
-    rows = rows[np.r_[True, rows[1:] != rows[:-1]]] if len(rows) else rows
-    seen: RowNumbers = rows[mask[rows]]
-    return seen
+def _fill(
+    snapshot: Snapshot, mask: Mask, meaning: Likeness, rows: RowNumbers, semantic: Floats
+) -> None:
+    """Compare what has not been compared yet of the pool and of what stands beside it."""
+    beside = np.concatenate(snapshot.beside(rows, mask))
+    rows = _each(np.concatenate([rows, beside[beside != NONE]]))
+    meaning.fill(rows)
+    semantic[rows] = _lifted(meaning, meaning.scores[rows])
 
 
-def _best(signal: Floats, most: int) -> RowNumbers:
-    """The rows with the largest values above zero."""
-    rows = np.flatnonzero(signal > 0.05 * signal.max(initial=0.0))
+def _each(rows: RowNumbers) -> RowNumbers:
+    """The rows in order, each once."""
+    rows = np.sort(rows)
+    return rows[_is_first(rows)]
+
+
+def _is_first(ordered: NDArray[Any]) -> Mask:
+    """Whether each of ordered values is another one than that before it."""
+    is_first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first
+
+
+def _pool(
+    snapshot: Snapshot, seen: Mask, wanted: Mask, most: int, signals: tuple[Floats, ...]
+) -> RowNumbers:
+    """The best of the rows that are wanted, and those that stand beside them in sight."""
+    lexical, semantic = (np.where(wanted, signal, 0) for signal in signals)
+    rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
+    beside = np.concatenate(snapshot.beside(rows, seen))
+    rows = _each(np.concatenate([rows, beside[beside != NONE]]))
+    chosen: RowNumbers = rows[wanted[rows]]
+    return chosen
+
+
+def _best(signal: Floats, most: int, least: float) -> RowNumbers:
+    """The rows with the largest values, above this share of the largest one."""
+    largest = float(signal.max(initial=0.0))
+    rows = np.flatnonzero(signal > FAINT * largest)
+    if len(rows) < most and least < FAINT:
+        rows = np.flatnonzero(signal > least * largest)
     if len(rows) > most:
         rows = rows[np.argpartition(signal[rows], -most)[-most:]]
     return rows
@@ -115,10 +145,9 @@ def _best(signal: Floats, most: int) -> RowNumbers:
 def _beside(snapshot: Snapshot, mask: Mask, rows: RowNumbers, base: Floats) -> Floats:
     """What the turns before and after a row are worth."""
     total = np.zeros(len(rows), np.float32)
-    for others in (snapshot.column("previous")[rows], snapshot.following[rows]):
+    for others in snapshot.beside(rows, mask):
         has_one = others != NONE
-        at = others[has_one].astype(np.int64)
-        total[has_one] += np.where(mask[at], base[at], 0)
+        total[has_one] += base[others[has_one]]
     return total
 
 
@@ -126,9 +155,9 @@ def _session_best(logs: NDArray[np.uint32], base: Floats) -> Floats:
     """For each row, the best value in its log."""
     order = np.argsort(logs, kind="stable")
     ordered = logs[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
+    starts = np.flatnonzero(_is_first(ordered))
     best = np.zeros_like(base)
     if len(ordered):
         largest = np.maximum.reduceat(base[order], starts)
-        best[order] = np.repeat(largest, np.diff(np.r_[starts, len(ordered)]))
+        best[order] = np.repeat(largest, np.diff(starts, append=len(ordered)))
     return best

@@ -3,8 +3,8 @@
 import re
 import sqlite3
 from collections import Counter
-from math import log
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,12 @@ _MAX_PATTERN = 1000
 _MAX_FORMS = 4096
 _MAX_STARS = 8
 
+# So many rows are scored at once: enough to make up for numpy's calls, and they fit into a cache.
+_AT_ONCE = 32_768
+
 Scores = NDArray[np.float32]
+Holding = tuple[int, postings.Rows, NDArray[np.unsignedinteger[Any]]]
+"""How often a thing was asked for, and which rows hold it how often."""
 
 
 class Wanted(NamedTuple):
@@ -68,30 +73,46 @@ def _matching(db: sqlite3.Connection, part: str) -> Wanted:
 
 def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
     """BM25 of every row; rows outside the mask have none and change none."""
-    scores = np.zeros(snapshot.rows, np.float32)
     total = int(np.count_nonzero(mask))
     if not asked or total == 0:
-        return scores
+        return np.zeros(snapshot.rows, np.float32)
     lengths = snapshot.column("length")
     mean = max(1.0, float(lengths[mask].mean()))
     found = snapshot.occurrences([term for one in asked for term in one.terms])
-    for one in asked:
-        rows, counts = _union([found[term] for term in one.terms])
+    scores = np.zeros(snapshot.rows)
+    for some in _blocks(
+        [(one.times, *_union([found[term] for term in one.terms])) for one in asked]
+    ):
+        times = np.array([one[0] for one in some])
+        each = np.repeat(np.arange(len(some)), [len(one[1]) for one in some])
+        rows = np.concatenate([one[1] for one in some])
+        counts = np.concatenate([one[2] for one in some])
         seen = mask[rows]
-        rows, counts = rows[seen], counts[seen].astype(np.float32)
-        if len(rows):
-            weight = one.times * log(1 + (total - len(rows) + 0.5) / (len(rows) + 0.5))
-            norm = K1 * (1 - B + B * lengths[rows].astype(np.float32) / np.float32(mean))
-            scores[rows] += np.float32(weight * (K1 + 1)) * counts / (counts + norm)
-    return scores
+        each, rows, counts = each[seen], rows[seen], counts[seen]
+        held = np.bincount(each, minlength=len(some))
+        weights = times * np.log(1 + (total - held + 0.5) / (held + 0.5)) * (K1 + 1)
+        norm = K1 * (1 - B + B / mean * lengths[rows])
+        np.add.at(scores, rows, weights[each] * counts / (counts + norm))
+    return scores.astype(np.float32)
+
+
+def _blocks(each: list[Holding]) -> Iterator[list[Holding]]:
+    """Many short lists of rows are scored at once; long ones one by one, to need less memory."""
+    block: list[Holding] = []
+    for one in each:
+        if block and sum(len(other[1]) for other in block) + len(one[1]) > _AT_ONCE:
+            yield block
+            block = []
+        block.append(one)
+    yield block
 
 
 def _union(
     parts: list[tuple[postings.Rows, postings.Counts]],
-) -> tuple[postings.Rows, NDArray[np.uint32]]:
+) -> tuple[postings.Rows, NDArray[np.unsignedinteger[Any]]]:
     """The rows of several terms as if they were one; each row once."""
     if len(parts) == 1:
-        return parts[0][0], parts[0][1].astype(np.uint32)
+        return parts[0]
     if not parts:
         return np.empty(0, np.uint32), np.empty(0, np.uint32)
     rows = np.concatenate([part[0] for part in parts])

@@ -10,7 +10,9 @@ TROUBLE = (sqlite3.Error, OSError, IndexError, TypeError, ValueError)
 
 def is_damaged(error: Exception) -> bool:
     """Whether throwing the index away and building it again will help."""
-    return not isinstance(error, sqlite3.OperationalError | PermissionError)
+    if isinstance(error, sqlite3.OperationalError):
+        return str(error).startswith("no such ")  # else it is locked, or the disk is full
+    return not isinstance(error, PermissionError)
 
 
 def told(error: Exception) -> MnemologError:

@@ -8,7 +8,7 @@ query reads few blobs. Rows inside a segment are counted from its base and fit i
 import sqlite3
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,34 @@ class Segment(NamedTuple):
     rows: int
 
 
-class Inverted(NamedTuple):
-    """Rows turned round by term: sorted hashes, where each begins, and its rows and counts."""
+class Counted(NamedTuple):
+    """How often each term stands in each row; one item for each pair of the two."""
 
     hashes: Hashes
-    starts: NDArray[np.int64]
     rows: Rows
     counts: Counts
+
+
+def counted(rows: Rows, hashes: Hashes) -> Counted:
+    """Count occurrences; the result is ordered by row."""
+    keys = np.sort(rows.astype(np.uint64) << np.uint64(32) | hashes)
+    starts = _starts(keys)
+    counts = np.minimum(np.diff(np.r_[starts, len(keys)]), 255).astype(np.uint8)
+    keys = keys[starts]
+    return Counted(keys.astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32), counts)
+
+
+def joined(parts: list[Counted]) -> Counted:
+    """Several as one."""
+    nothing = Counted(np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint8))
+    return Counted(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
+
+
+def _starts(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each value begins among ordered ones."""
+    is_first = np.ones(len(ordered), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(is_first)
 
 
 def pack(terms: Mapping[int, int]) -> bytes:
@@ -53,35 +74,69 @@ def unpack(packed: bytes) -> tuple[Hashes, Counts]:
     return np.frombuffer(packed, np.uint32, size), np.frombuffer(packed, np.uint8, size, size * 4)
 
 
-def invert(packed: list[bytes]) -> Inverted:
-    """Turn rows round by term; the rows are numbered from 0."""
-    parts = [unpack(one) for one in packed]
-    hashes = np.concatenate([part[0] for part in parts] or [np.empty(0, np.uint32)])
-    counts = np.concatenate([part[1] for part in parts] or [np.empty(0, np.uint8)])
-    lengths = [len(part[0]) for part in parts]
-    rows = np.repeat(np.arange(len(parts), dtype=np.uint32), lengths)
-    order = np.argsort(hashes, kind="stable")
-    hashes = hashes[order]
-    is_first = np.ones(len(hashes), bool)
-    is_first[1:] = hashes[1:] != hashes[:-1]
-    return Inverted(hashes[is_first], np.flatnonzero(is_first), rows[order], counts[order])
+def packed_rows(terms: Counted, rows: int) -> list[bytes]:
+    """The terms of the first so many rows, each row as `pack` packs it."""
+    hashes, counts = terms.hashes.tobytes(), terms.counts.tobytes()
+    ends = np.searchsorted(terms.rows, np.arange(rows), side="right").tolist()
+    starts = [0, *ends][:rows]
+    return [
+        hashes[4 * start : 4 * end] + counts[start:end]
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def unpacked(packed: list[bytes], numbers: list[int] | None = None) -> Counted:
+    """What the tail holds; the rows have these numbers, or are counted from 0."""
+    sizes = [len(one) // 5 for one in packed]
+    rows = np.arange(len(packed), dtype=np.uint32)
+    if numbers is not None:
+        rows = np.array(numbers, np.uint32)
+    hashes = b"".join(one[: 4 * size] for one, size in zip(packed, sizes, strict=True))
+    counts = b"".join(one[4 * size :] for one, size in zip(packed, sizes, strict=True))
+    return Counted(
+        np.frombuffer(hashes, np.uint32), np.repeat(rows, sizes), np.frombuffer(counts, np.uint8)
+    )
+
+
+def by_hash(terms: Counted) -> Counted:
+    """The same, ordered by hash."""
+    # A number for each, with its place in the lower half, is sorted faster than places are.
+    places = np.arange(len(terms.hashes), dtype=np.uint64)
+    keys = np.sort(terms.hashes.astype(np.uint64) << np.uint64(32) | places)
+    order = (keys & np.uint64(0xFFFFFFFF)).astype(np.intp)
+    return Counted(terms.hashes[order], terms.rows[order], terms.counts[order])
 
 
 def seal(db: sqlite3.Connection, base: int, packed: list[bytes]) -> None:
-    """Store rows from `base` on as a segment."""
-    turned = invert(packed)
-    number = _next_segment(db)
-    db.executemany("INSERT INTO post VALUES (?, ?)", _blobs(number, turned))
-    db.execute("INSERT INTO segment VALUES (?, ?, ?)", (number, base, len(packed)))
+    """Store rows from `base` on as segments."""
+    seal_counted(db, base, unpacked(packed), len(packed))
 
 
-def _blobs(number: int, turned: Inverted) -> Iterator[tuple[int, bytes]]:
-    rows, counts = turned.rows.astype(np.uint16), turned.counts
-    starts = turned.starts.tolist()
-    for term, start, end in zip(
-        turned.hashes.tolist(), starts, [*starts[1:], len(rows)], strict=True
-    ):
-        yield number << 32 | term, rows[start:end].tobytes() + counts[start:end].tobytes()
+def seal_counted(db: sqlite3.Connection, base: int, terms: Counted, rows: int) -> None:
+    """Store so many rows from `base` on, numbered from 0 in `terms`, as segments."""
+    for start in range(0, rows, LARGEST):
+        end = min(start + LARGEST, rows)
+        here = (terms.rows >= start) & (terms.rows < end)
+        part = Counted(terms.hashes[here], terms.rows[here] - np.uint32(start), terms.counts[here])
+        number = _next_segment(db)
+        db.executemany("INSERT INTO post VALUES (?, ?)", _blobs(number, part))
+        db.execute("INSERT INTO segment VALUES (?, ?, ?)", (number, base + start, end - start))
+
+
+def _blobs(number: int, terms: Counted) -> Iterator[tuple[int, bytes]]:
+    """The postings of a segment: turned round by term, each term's rows, then its counts."""
+    # Hash, row and count fit into one number, and numbers are sorted fastest.
+    keys = terms.hashes.astype(np.uint64) << np.uint64(24)
+    keys |= terms.rows.astype(np.uint64) << np.uint64(8)
+    keys = np.sort(keys | terms.counts)
+    hashes = keys >> np.uint64(24)
+    begins = _starts(hashes)
+    rows, counts = (keys >> np.uint64(8)).astype(np.uint16).tobytes(), keys.astype(np.uint8)
+    starts = begins.tolist()
+    ends = [*starts[1:], len(keys)]
+    packed = counts.tobytes()
+    for term, start, end in zip(hashes[begins].tolist(), starts, ends, strict=True):
+        yield number << 32 | term, rows[2 * start : 2 * end] + packed[start:end]
 
 
 def merge(db: sqlite3.Connection) -> None:
@@ -100,49 +155,84 @@ def merge(db: sqlite3.Connection) -> None:
 
 
 def _join(db: sqlite3.Connection, parts: list[Segment]) -> None:
-    number, base = _next_segment(db), parts[0].base
-    rows: dict[int, list[bytes]] = {}
-    counts: dict[int, list[bytes]] = {}
+    base = parts[0].base
+    terms = joined([_stored(db, part, part.base - base) for part in parts])
     for part in parts:
-        low = part.id << 32
-        for key, blob in db.execute(
-            "SELECT id, rows FROM post WHERE id BETWEEN ? AND ?", (low, low | 0xFFFFFFFF)
-        ):
-            local, count = split(blob)
-            moved = (local + np.uint32(part.base - base)).astype(np.uint16)
-            rows.setdefault(key - low, []).append(moved.tobytes())
-            counts.setdefault(key - low, []).append(count.tobytes())
-        db.execute("DELETE FROM post WHERE id BETWEEN ? AND ?", (low, low | 0xFFFFFFFF))
+        db.execute("DELETE FROM post WHERE id BETWEEN ? AND ?", _keys(part))
         db.execute("DELETE FROM segment WHERE id = ?", (part.id,))
-    db.executemany(
-        "INSERT INTO post VALUES (?, ?)",
-        ((number << 32 | term, b"".join(rows[term] + counts[term])) for term in sorted(rows)),
+    seal_counted(db, base, terms, sum(part.rows for part in parts))
+
+
+def _stored(db: sqlite3.Connection, segment: Segment, shift: int) -> Counted:
+    """What a segment holds, with its rows numbered from `shift`."""
+    query = "SELECT id, rows FROM post WHERE id BETWEEN ? AND ?"
+    found = db.execute(query, _keys(segment)).fetchall()
+    sizes = [len(blob) // 3 for _, blob in found]
+    hashes = np.fromiter((key & 0xFFFFFFFF for key, _ in found), np.uint32, len(found))
+    rows = b"".join(blob[: 2 * size] for size, (_, blob) in zip(sizes, found, strict=True))
+    counts = b"".join(blob[2 * size :] for size, (_, blob) in zip(sizes, found, strict=True))
+    local = np.frombuffer(rows, np.uint16).astype(np.uint32)
+    return Counted(
+        np.repeat(hashes, sizes), local + np.uint32(shift), np.frombuffer(counts, np.uint8)
     )
-    total = sum(part.rows for part in parts)
-    db.execute("INSERT INTO segment VALUES (?, ?, ?)", (number, base, total))
 
 
-def split(blob: bytes) -> tuple[Rows, Counts]:
-    """A posting's rows, counted from the segment's base, and its counts."""
+def forget(db: sqlite3.Connection, segment: Segment, local: Rows) -> set[int]:
+    """Take rows, counted from its base, out of a segment; gives the terms that they held."""
+    query = "SELECT id, rows FROM post WHERE id BETWEEN ? AND ?"
+    found = db.execute(query, _keys(segment)).fetchall()
+    sizes = [len(blob) // 3 for _, blob in found]
+    rows = b"".join(blob[: 2 * size] for size, (_, blob) in zip(sizes, found, strict=True))
+    is_gone = np.isin(np.frombuffer(rows, np.uint16), local.astype(np.uint16))
+    touched = np.unique(np.repeat(np.arange(len(found)), sizes)[is_gone]).tolist()
+    for number in touched:
+        key, blob = found[number]
+        kept = _without(blob, local.astype(np.uint16))
+        if kept:
+            db.execute("UPDATE post SET rows = ? WHERE id = ?", (kept, key))
+        else:
+            db.execute("DELETE FROM post WHERE id = ?", (key,))
+    return {found[number][0] & 0xFFFFFFFF for number in touched}
+
+
+def _without(blob: bytes, local: NDArray[np.uint16]) -> bytes:
     size = len(blob) // 3
-    local = np.frombuffer(blob, np.uint16, size).astype(np.uint32)
-    return local, np.frombuffer(blob, np.uint8, size, size * 2)
+    rows, counts = (
+        np.frombuffer(blob, np.uint16, size),
+        np.frombuffer(blob, np.uint8, size, 2 * size),
+    )
+    is_kept = ~np.isin(rows, local)
+    return rows[is_kept].tobytes() + counts[is_kept].tobytes()
+
+
+def _keys(segment: Segment) -> tuple[int, int]:
+    return segment.id << 32, segment.id << 32 | 0xFFFFFFFF
 
 
 def look_up(
     db: sqlite3.Connection, segments: list[Segment], terms: list[int]
-) -> dict[int, list[tuple[Rows, Counts]]]:
-    """For each term, its rows in every segment."""
-    found: dict[int, list[tuple[Rows, Counts]]] = {term: [] for term in terms}
+) -> dict[int, tuple[Rows, Counts]]:
+    """For each term, its rows in all segments, in order."""
+    found: dict[int, list[tuple[int, bytes]]] = {term: [] for term in terms}
+    terms = list(found)
     batches = [terms[start : start + _VARIABLES] for start in range(0, len(terms), _VARIABLES)]
     for segment, some in product(segments, batches):
         keys = [segment.id << 32 | term for term in some]
         marks = ",".join("?" * len(keys))
         query = f"SELECT id, rows FROM post WHERE id IN ({marks})"
         for key, blob in db.execute(query, keys):
-            local, counts = split(blob)
-            found[key & 0xFFFFFFFF].append((local + np.uint32(segment.base), counts))
-    return found
+            found[key & 0xFFFFFFFF].append((segment.base, blob))
+    return {term: _split(parts) for term, parts in found.items()}
+
+
+def _split(parts: list[tuple[int, bytes]]) -> tuple[Rows, Counts]:
+    """The rows and counts of one term's blobs; the rows of each are counted from its base."""
+    sizes = [len(blob) // 3 for _, blob in parts]
+    local = b"".join(blob[: 2 * size] for size, (_, blob) in zip(sizes, parts, strict=True))
+    counts = b"".join(blob[2 * size :] for size, (_, blob) in zip(sizes, parts, strict=True))
+    bases = np.array([base for base, _ in parts], np.uint32)
+    rows = np.frombuffer(local, np.uint16) + (bases if len(parts) == 1 else bases.repeat(sizes))
+    return rows, np.frombuffer(counts, np.uint8)
 
 
 def _next_segment(db: sqlite3.Connection) -> int:

@@ -1,24 +1,15 @@
 """A snapshot: everything a query needs of the index, read once and kept while it stays true."""
 
 import sqlite3
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import postings
-from mnemolog.index.columns import NONE, Array, Columns
+from mnemolog.index import postings, turns
+from mnemolog.index.columns import Array, Columns
 from mnemolog.index.postings import Segment
 
 Mask = NDArray[np.bool_]
-
-
-class Tail(NamedTuple):
-    """The rows that are not sealed yet, laid end to end: for each occurrence hash, row, count."""
-
-    hashes: postings.Hashes
-    rows: postings.Rows
-    counts: postings.Counts
 
 
 class Snapshot:
@@ -28,14 +19,17 @@ class Snapshot:
         self._db = db
         self._columns = columns
         self._version: tuple[int, int] | None = None
+        self._held: dict[str, Array] = {}
         self.rows = 0
         self.segments: list[Segment] = []
         self.tail = _tail([])
         self.living = np.zeros(0, bool)
-        self.following = np.zeros(0, np.uint32)
+        self._latest = np.zeros(0, np.uint32)
+        self._following = np.zeros(0, np.uint32)
 
     def refresh(self) -> None:
         """Look whether anything was committed since the last time; inside a transaction."""
+        self._held.clear()
         (version,) = self._db.execute("PRAGMA data_version").fetchone()
         changed = self._db.total_changes
         if (version, changed) == self._version:
@@ -44,7 +38,6 @@ class Snapshot:
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
-        before = self.rows
         (self.rows,) = self._db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
         query = "SELECT id, base, rows FROM segment ORDER BY base"
         self.segments = [Segment(*row) for row in self._db.execute(query)]
@@ -52,42 +45,48 @@ class Snapshot:
         self.living = np.ones(self.rows, bool)
         dead = np.fromiter((row for (row,) in self._db.execute("SELECT row FROM dead")), np.int64)
         self.living[dead] = False
-        self._link(min(before, self.rows))
+        self._latest, self._following = turns.extended(
+            self._latest, self._following, self.column("turn"), self.column("previous")
+        )
 
-    def _link(self, start: int) -> None:
-        """For each row, the one that follows it in its log."""
-        following = np.full(self.rows, NONE, np.uint32)
-        following[: len(self.following[:start])] = self.following[:start]
-        previous = self.column("previous")[start:]
-        has_previous = previous != NONE
-        rows = np.arange(start, self.rows, dtype=np.uint32)
-        following[previous[has_previous]] = rows[has_previous]
-        self.following = following
+    def beside(self, rows: turns.Rows, seen: Mask) -> tuple[turns.Rows, turns.Rows]:
+        """For each row the nearest ones in sight before and after it in its log; NONE if none."""
+        first, latest = self.column("turn"), self._latest
+        return (
+            turns.nearest(rows, seen, first, latest, self.column("previous")),
+            turns.nearest(rows, seen, first, latest, self._following),
+        )
 
     def column(self, name: str) -> Array:
         """A column of all rows."""
-        return self._columns.read(name, self.rows)
+        held = self._held.get(name)
+        if held is None or len(held) != self.rows:
+            held = self._held[name] = self._columns.read(name, self.rows)
+        return held
 
     def occurrences(self, terms: list[int]) -> dict[int, tuple[postings.Rows, postings.Counts]]:
-        """For each term, all rows that hold it, and how often."""
+        """For each term, all rows that hold it, in order, and how often."""
         sealed = postings.look_up(self._db, self.segments, terms)
-        return {term: self._join(term, parts) for term, parts in sealed.items()}
+        asked = np.array(list(sealed), np.uint32)
+        starts = np.searchsorted(self.tail.hashes, asked).tolist()
+        ends = np.searchsorted(self.tail.hashes, asked, side="right").tolist()
+        spans = zip(starts, ends, strict=True)
+        return {
+            term: self._join(sealed[term], *span) for term, span in zip(sealed, spans, strict=True)
+        }
 
     def _join(
-        self, term: int, parts: list[tuple[postings.Rows, postings.Counts]]
+        self, sealed: tuple[postings.Rows, postings.Counts], start: int, end: int
     ) -> tuple[postings.Rows, postings.Counts]:
-        at = np.flatnonzero(self.tail.hashes == term)
-        parts = [*parts, (self.tail.rows[at], self.tail.counts[at])]
-        return np.concatenate([rows for rows, _ in parts]), np.concatenate([n for _, n in parts])
+        if start == end:
+            return sealed
+        rows, counts = self.tail.rows[start:end], self.tail.counts[start:end]
+        if len(sealed[0]) == 0:
+            return rows, counts
+        return np.concatenate([sealed[0], rows]), np.concatenate([sealed[1], counts])
 
 
-def _tail(rows: list[tuple[int, bytes]]) -> Tail:
-    parts = [postings.unpack(packed) for _, packed in rows]
-    if not parts:
-        return Tail(np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint8))
-    numbers = np.fromiter((row for row, _ in rows), np.uint32, len(rows))
-    return Tail(
-        np.concatenate([hashes for hashes, _ in parts]),
-        np.repeat(numbers, [len(hashes) for hashes, _ in parts]),
-        np.concatenate([counts for _, counts in parts]),
-    )
+def _tail(rows: list[tuple[int, bytes]]) -> postings.Counted:
+    """The rows that are not sealed yet, ordered by term."""
+    found = postings.unpacked([packed for _, packed in rows], [row for row, _ in rows])
+    return postings.by_hash(found)

@@ -4,8 +4,13 @@ import re
 import unicodedata
 from binascii import crc32
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from snowballstemmer import stemmer  # type: ignore[import-untyped]
 
 from mnemolog.index.stopwords import STOP_WORDS
@@ -18,9 +23,24 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_RUN = re.compile(rf"[{_UNSPACED}]")
+# The same words for plain ASCII, several times as fast: what is no letter or digit is a space.
+_PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _MAX_WORD = 64
+_REMEMBERED = 200_000
+# So many texts are cut at a time, so that their words need little memory.
+_AT_ONCE = 1024
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    # Not before the first text that needs it: so many characters take long to compile.
+    return re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"[{_UNSPACED}]")
+
 
 _stem_word = stemmer("english").stemWord
 
@@ -37,18 +57,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-@lru_cache(maxsize=200_000)
 def terms_of(token: str) -> tuple[str, ...]:
     """The terms of one token: a stem, pairs of characters, or nothing for a stop word."""
-    if _RUN.match(token):
+    if is_unspaced(token):
         return tuple(_pairs(token))
     return () if token in STOP_WORDS else (stem(token[:_MAX_WORD]),)
-
-
-@lru_cache(maxsize=200_000)
-def hashes_of(token: str) -> tuple[int, ...]:
-    """The numbers that stand for a token's terms."""
-    return tuple(hash_of(term) for term in terms_of(token))
 
 
 def hash_of(term: str) -> int:
@@ -56,14 +69,35 @@ def hash_of(term: str) -> int:
     return crc32(term.encode())
 
 
+class _Hashes(dict[str, tuple[int, ...]]):
+    """A token → the numbers of its terms; filled on demand, and begun anew when it is full.
+
+    A plain dictionary: the objects of an LRU cache would be looked at by every garbage collection.
+    """
+
+    def __missing__(self, token: str) -> tuple[int, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = tuple(hash_of(term) for term in terms_of(token))
+        if len(token) <= _MAX_WORD:
+            self[token] = found
+        return found
+
+
+hashes_of = _Hashes().__getitem__
+"""The numbers that stand for a token's terms."""
+
+
 def is_unspaced(text: str) -> bool:
     """Whether a text begins in a script that is written without spaces."""
-    return _RUN.match(text) is not None
+    return not text.isascii() and _run().match(text) is not None
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text and its runs without spaces, folded."""
-    return _TOKEN.findall(fold(text))
+    if text.isascii():
+        return text.translate(_PLAIN).split()
+    return _token().findall(fold(text))
 
 
 def terms(text: str) -> list[str]:
@@ -78,6 +112,50 @@ def counts(found: list[str]) -> dict[int, int]:
         for number in hashes_of(token):
             total[number] = total.get(number, 0) + times
     return total
+
+
+class Occurrences(NamedTuple):
+    """The terms of many texts, each as often as it occurs, and the words that they came from."""
+
+    rows: NDArray[np.uint32]
+    hashes: NDArray[np.uint32]
+    words: list[str]
+
+
+class _Numbers(dict[str, int]):
+    """Numbers words from 0 in the order in which they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def occurrences(texts: Sequence[str]) -> Occurrences:
+    """The terms of all texts, text by text; the same as those of `counts`, many at a time."""
+    numbers = _Numbers()
+    parts = [np.empty(0, np.int64)]
+    sizes: list[int] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        found = [tokens(text) for text in texts[start : start + _AT_ONCE]]
+        sizes += map(len, found)
+        words = map(numbers.__getitem__, chain.from_iterable(found))
+        parts.append(np.fromiter(words, np.int64))
+    rows = np.repeat(np.arange(len(texts), dtype=np.uint32), sizes)
+    return Occurrences(*_expanded(rows, np.concatenate(parts), list(numbers)), list(numbers))
+
+
+def _expanded(
+    rows: NDArray[np.uint32], words: NDArray[np.int64], names: list[str]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Each word replaced by its terms: one, none for a stop word, or many for a run."""
+    each = list(map(hashes_of, names))
+    sizes = np.fromiter(map(len, each), np.int64, len(each))
+    hashes = np.fromiter(chain.from_iterable(each), np.uint32)
+    times = sizes[words]
+    # Where a word's terms begin among all hashes, less where they will stand.
+    shift = (np.cumsum(sizes) - sizes)[words] - (np.cumsum(times) - times)
+    at = np.repeat(shift, times) + np.arange(times.sum())
+    return np.repeat(rows, times), hashes[at]
 
 
 def _pairs(run: str) -> list[str]:

@@ -1,71 +1,142 @@
-"""Vectors: what each row means, one byte for each dimension, compared exactly."""
+"""Vectors: what each row means, one byte for each dimension.
+
+Up to a hundred thousand rows all are compared exactly. Beyond that, a first pass compares only the
+signs of the dimensions, one bit each, and the nearest rows are compared exactly.
+"""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from mnemolog.index.columns import Columns
+from mnemolog.index.columns import Array, Columns
 from mnemolog.index.snapshot import Mask
+from mnemolog.ports.embedder import Embedder
 
 Floats = NDArray[np.float32]
+RowNumbers = NDArray[np.int64]
 
-_CHUNK = 4096
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of length 1 (or 0, for a text without a known word)."""
-
-    @property
-    def name(self) -> str:
-        """What it is; another name means that everything is embedded anew."""
-
-    @property
-    def size(self) -> int:
-        """How many dimensions a vector has."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text."""
+# More rows than this are first compared by their signs; so many of the nearest then exactly.
+EXACT = 120_000
+NEAREST = 32_768
+# The average of so many is as good as that of all.
+_SAMPLE = 16_384
+# Rows at a time: what is made of them fits into a cache, and the product of so few is not split
+# among the cores, whose waking would cost more than it brings.
+_CHUNK = 1024
+_CODES = 16_384
+_BITS_OF_BYTES = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 
 
 class Vectors:
-    """The vectors of all rows, in two files: bytes, and what each row's bytes are worth."""
+    """The vectors of all rows, in three files: bytes, what each row's bytes are worth, signs."""
 
     def __init__(self, folder: str, build: str, embedder: Embedder) -> None:
         self._embedder = embedder
         self._bytes = Columns(folder, build, {"vector": "i1"}, embedder.size)
         self._worth = Columns(folder, build, {"worth": "<f4"})
-        self._threads = ThreadpoolController()
+        self._signs = Columns(folder, build, {"sign": "u1"}, -(-embedder.size // 8))
+        self.at_once: int | None = getattr(embedder, "at_once", None)
 
     def write(self, first: int, texts: Sequence[str]) -> None:
         """Embed and store rows from `first` on."""
         vectors = self._embedder.embed(texts)
         largest = np.abs(vectors).max(axis=1, initial=0.0)
         worth = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-        self._bytes.write(first, {"vector": np.rint(vectors / worth[:, None])})
+        stored = np.rint(vectors / worth[:, None]).astype(np.int8)
+        self._bytes.write(first, {"vector": stored})
         self._worth.write(first, {"worth": worth})
+        self._signs.write(first, {"sign": np.packbits(stored > 0, axis=1)})
 
-    def embed(self, text: str) -> Floats:
-        """The vector of a query."""
-        return np.asarray(self._embedder.embed([text])[0], np.float32)
+    def is_whole(self, rows: int) -> bool:
+        """Whether every row still is what was written."""
+        return all(one.is_whole(rows) for one in (self._bytes, self._worth, self._signs))
 
-    def compare(self, query: Floats, rows: int, mask: Mask) -> Floats:
-        """The cosine of the query with each row inside the mask; 0 elsewhere."""
-        scores = np.zeros(rows, np.float32)
-        chosen = np.flatnonzero(mask[:rows])
-        if len(chosen) == 0 or not query.any():
-            return scores
+    def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness":
+        """How close those of the first so many rows that are in sight come to a text."""
+        query = np.asarray(self._embedder.embed([text])[0], np.float32)
+        return Likeness(self, query, rows, mask)
+
+    def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:
+        """The cosine of the query with each of these of the first so many rows."""
         stored = self._bytes.read("vector", rows)
         worth = self._worth.read("worth", rows)
-        if len(chosen) * 2 > rows:
-            chosen = np.arange(rows)
-        with self._threads.limit(limits=1):  # for so little, waking other cores costs more
-            for start in range(0, len(chosen), _CHUNK):
-                part = chosen[start : start + _CHUNK]
-                block = stored[part[0] : part[-1] + 1] if len(chosen) == rows else stored[part]
-                scores[part] = block.astype(np.float32) @ query
-        scores = np.round(scores * worth, 5)  # the last digits depend on where a row lies
-        scores[~mask[:rows]] = 0
-        return scores
+        found = np.empty(len(chosen), np.float32)
+        is_all = len(chosen) == rows
+        for start in range(0, len(chosen), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            block = stored[part] if is_all else stored[chosen[part]]
+            found[part] = block.astype(np.float32) @ query
+        # The last digits depend on where a row lies.
+        return np.round(found * (worth if is_all else worth[chosen]), 5)
+
+    def nearest(self, query: Floats, rows: int, chosen: RowNumbers) -> RowNumbers:
+        """Those of the chosen rows whose signs differ least from the query's."""
+        code = np.packbits(query > 0)
+        stored = self._signs.read("sign", rows)
+        distances = np.empty(len(chosen), np.uint16)
+        for start in range(0, len(chosen), _CODES):
+            part = slice(start, start + _CODES)
+            block = stored[part] if len(chosen) == rows else stored[chosen[part]]
+            distances[part] = _differing(block, code)
+        upto = np.cumsum(np.bincount(distances))
+        limit = int(np.searchsorted(upto, NEAREST))
+        return chosen[np.flatnonzero(distances <= limit)[: 2 * NEAREST]]
+
+
+class Likeness:
+    """The cosine of a query with the rows in sight, and the average of all of these.
+
+    With very many rows only those are compared that may be near; `fill` compares others.
+    """
+
+    def __init__(self, vectors: Vectors, query: Floats, rows: int, mask: Mask) -> None:
+        self._vectors = vectors
+        self._query = query
+        self._rows = rows
+        self._mask = mask
+        self.scores = np.zeros(len(mask), np.float32)
+        self.average = 0.0
+        self.is_filled = True
+        chosen = np.flatnonzero(mask[:rows])
+        if len(chosen) and query.any():
+            self._compare(chosen)
+
+    def _compare(self, chosen: RowNumbers) -> None:
+        if len(chosen) <= EXACT:
+            found = self._cosines(chosen)
+            self.scores[chosen] = found
+            self.average = float(found.mean())
+            return
+        self.is_filled = False
+        step = -(-len(chosen) // _SAMPLE)
+        self.average = float(self._cosines(chosen[::step]).mean())
+        near = self._vectors.nearest(self._query, self._rows, chosen)
+        self.scores[near] = self._cosines(near)
+
+    def _cosines(self, rows: RowNumbers) -> Floats:
+        return self._vectors.cosines(self._query, self._rows, rows)
+
+    def fill(self, rows: RowNumbers) -> None:
+        """Compare these rows too, as far as they are in sight."""
+        if not self.is_filled:
+            rows = rows[self._mask[rows] & (rows < self._rows)]
+            self.scores[rows] = self._cosines(rows)
+
+
+def _differing(codes: Array, code: Array) -> NDArray[np.uint16]:
+    """In how many bits each code differs from one."""
+    if codes.shape[1] % 8 == 0:
+        codes, code = np.ascontiguousarray(codes).view(np.uint64), code.view(np.uint64)
+    bits = _bits(codes ^ code)
+    total = bits[:, 0].astype(np.uint16)
+    for column in range(1, bits.shape[1]):
+        total += bits[:, column]
+    return total
+
+
+def _bits(codes: Array) -> Array:
+    """How many bits are set in each number."""
+    if hasattr(np, "bitwise_count"):
+        return np.asarray(np.bitwise_count(codes))
+    return _BITS_OF_BYTES[codes.view(np.uint8)]

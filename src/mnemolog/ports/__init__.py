@@ -1,7 +1,6 @@
 """The ports: what `Memory` needs of a back end, and nothing more."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -10,7 +9,7 @@ from mnemolog.model.entry import Damage, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer
-from mnemolog.settings import Decay, Settings, Storage
+from mnemolog.settings import Decay, Storage
 
 Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
@@ -32,10 +31,11 @@ class SystemClock:
 
 
 class LogKey(NamedTuple):
-    """Which log: a session's, a user's own, or the one that is shared."""
+    """Which log: a session's, a user's own, the one that is shared, or one of a session's runs."""
 
-    kind: Literal["session", "user", "shared"]
+    kind: Literal["session", "user", "shared", "run"]
     id: str = ""
+    run: str = ""
 
 
 SHARED = LogKey("shared")
@@ -58,6 +58,8 @@ class Appended(NamedTuple):
     revised: tuple[bool, ...]
     durable: bool
     warnings: tuple[str, ...] = ()
+    used: int = 0
+    """How many bytes the log holds now."""
 
 
 class Listed(NamedTuple):
@@ -88,9 +90,6 @@ class Store(Protocol):
     def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
         """Change a session's facts; no other change comes between reading and writing them."""
 
-    def delete(self, session_id: str) -> None:
-        """Remove a session and everything in it."""
-
     def sessions(self, only: str | None = None) -> Iterator[Listed]:
         """All sessions in no particular order, or only one; a damaged one is left out."""
 
@@ -108,9 +107,10 @@ class Store(Protocol):
         types: Collection[str] | None = None,
         after: int = 0,
         last: int | None = None,
+        as_of: str | None = None,
     ) -> Reading:
         """The living entries that the viewer may see: those named, of these types, with a number
-        above `after`, or only the last so many."""
+        above `after`, or only the last so many; with `as_of` those that lived at that moment."""
 
     def close(self) -> None:
         """Sync what is not synced yet, and let go of everything held open."""
@@ -167,8 +167,8 @@ class Feed(Protocol):
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines after a position; None if there is no such log any more."""
 
-    def uses(self, name: str) -> list[Use]:
-        """The uses of a log's entries that were noted so far."""
+    def uses(self, name: str, after: int) -> tuple[list[Use], int]:
+        """The uses of a log's entries noted past so many bytes, and how many bytes there are."""
 
 
 class Spot(NamedTuple):
@@ -259,12 +259,3 @@ def exporter_of(index: object) -> Exporter:
     if isinstance(index, Exporter):
         return index
     raise InvalidQueryError("This back end has no index that could be exported as JSON.")
-
-
-@dataclass(frozen=True)
-class BackEnd:
-    """A store and its index, and the settings that they run under."""
-
-    store: Store
-    index: Index
-    settings: Settings

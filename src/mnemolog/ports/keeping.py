@@ -1,34 +1,22 @@
 """The port of forgetting and keeping: what `Memory` needs of a back end beside storing."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from mnemolog.model.entry import Entry
 from mnemolog.policy.access import Viewer
+from mnemolog.policy.compaction import Verdict, Weighed
+from mnemolog.policy.drafting import Redact
 from mnemolog.ports import Listed, LogKey, Progress
+from mnemolog.settings import RedactionPattern
 
 
 class Gone(NamedTuple):
-    """What an erasure reached: lines per place, and what it could not reach now."""
+    """What an erasure reached: how many lines in all, and how many in each kind of place."""
 
     lines: int
     places: dict[str, int]
-    pending: tuple[str, ...] = ()
-
-
-class Weighed(NamedTuple):
-    """An entry as a compaction sees it: what it is, since when it is hidden, what it takes up."""
-
-    entry: Entry
-    died: str | None
-    bytes: int
-
-
-class Verdict(NamedTuple):
-    """What a compaction is to do: the ids to drop for good, and those to move to the archive."""
-
-    drop: frozenset[str] = frozenset()
-    move: frozenset[str] = frozenset()
 
 
 class Compacted(NamedTuple):
@@ -69,24 +57,67 @@ class Trace(NamedTuple):
     path: str
     offset: int
     form: str
+    entry_id: str | None = None
+    """The entry whose valid line it stands in, if it is in one."""
+
+
+class LeftRun(NamedTuple):
+    """A run that has not ended: its session, its id, and when it wrote last."""
+
+    session_id: str
+    run_id: str
+    last_written: str
+
+
+class Wiped(NamedTuple):
+    """What an index must know to let go of some of a log's entries and to keep the rest."""
+
+    log: str
+    ids: frozenset[str]
+    generation: int
+    """The log's generation from now on; its lines lie where they lay."""
+    blanked: tuple[tuple[int, int, str], ...]
+    """The lines that are blank now: segment, where each begins, and its new sum."""
+
+
+Purge = Callable[[Wiped | str], bool]
+"""Makes an index forget some entries of a log, or a whole log; False if it could not."""
 
 
 class Keeper(Protocol):
     """The back end's part of forgetting and keeping. Every step survives a crash."""
 
-    def erase(self, log: LogKey, ids: Collection[str]) -> Gone:
+    def erase(self, log: LogKey, ids: Collection[str], record: Audited) -> Gone:
         """Remove every line about these ids, and what was derived from them, for good."""
 
-    def hidden(self, log: LogKey, viewer: Viewer) -> Iterator[Weighed]:
-        """The entries that are deleted and can still be brought back."""
+    def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
+        """The same for each id only up to a number: what was written about it later stays."""
+
+    def lines(self, log: LogKey) -> Iterator[Entry]:
+        """Every line that a log holds: superseded and hidden ones too, and marks."""
+
+    def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
+        """Remove a session and everything in it, wherever it lies, for good.
+
+        With `only_archived`, one that has left the archive raises `ConcurrentModificationError`.
+        """
+
+    def hidden(self, log: LogKey, viewer: Viewer) -> list[Weighed]:
+        """The entries that are deleted and still there."""
 
     def compact(
         self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str
     ) -> Compacted:
         """Rewrite a log without superseded and erased lines, and as the judge decides."""
 
-    def moved(self, session_id: str, ids: Collection[str] | None = None) -> Iterator[Entry]:
-        """The entries that a compaction moved to the archive."""
+    def moved(self, session_id: str) -> dict[str, Weighed]:
+        """The entries that compactions moved to the archive, hidden ones too, by their ids."""
+
+    def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
+        """Change entries where they lie in the archive; says how many were."""
+
+    def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
+        """Take entries out of there again; says how many lines there were."""
 
     def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
         """Move a whole session to the archive, where it stays readable."""
@@ -96,6 +127,34 @@ class Keeper(Protocol):
 
     def archived(self) -> Iterator[Archived]:
         """The sessions in the archive."""
+
+    def users(self) -> list[str]:
+        """The users who have a log of their own."""
+
+    def sizes(self) -> Iterator[tuple[str, int]]:
+        """How many bytes the log of each session takes, at the cost of a glance; archived ones
+        are left out."""
+
+    def lease(self, name: str) -> AbstractContextManager[bool]:
+        """Hold a piece of work; False inside if somebody else does. It ends with its holder."""
+
+    def redaction(self, patterns: tuple[RedactionPattern, ...]) -> Redact:
+        """What hides secrets, with the built-in rules and these; keyed to this root."""
+
+    def use(self, session_id: str, ids: Collection[str], at: str) -> None:
+        """Note that entries were used; relaxed, so an error costs only the note."""
+
+    def used(self, session_id: str) -> dict[str, int]:
+        """How often each entry of a session was used."""
+
+    def begin_run(self, session_id: str, run_id: str) -> bool:
+        """Make room for the notes of a run; False if it is there already, and goes on."""
+
+    def end_run(self, session_id: str, run_id: str) -> None:
+        """Remove the notes of a run for good."""
+
+    def runs(self, session_id: str) -> Iterator[LeftRun]:
+        """The runs of a session that have notes and no end yet."""
 
     def record(self, line: Audited) -> None:
         """Add a line to the audit; durable when this returns."""

@@ -1,0 +1,144 @@
+"""Purging: what was erased from a log leaves the index without a trace.
+
+Its rows stay behind as numbers that stand for nothing. Their postings, the words that no other row
+holds, tags, links, uses and vectors go; so do those of rows that revisions and rewrites had made
+void before. SQLite overwrites what it deletes, and the journal is emptied at the end.
+"""
+
+import sqlite3
+import time
+
+import numpy as np
+
+from mnemolog.index import postings
+from mnemolog.index.build import Build
+from mnemolog.index.postings import Rows, Segment
+from mnemolog.ports.keeping import Wiped
+
+_PATIENCE = 5.0
+_PAUSE = 0.01
+_VARIABLES = 500
+
+
+def purge(build: Build, gone: Wiped | str) -> bool:
+    """Forget some entries of a log, or a whole log; False if the journal could not be emptied."""
+    with build.writing() as db:
+        name = gone if isinstance(gone, str) else gone.log
+        found = db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
+        rows = _void_rows(build, db, found[0] if found else None)
+        if found and isinstance(gone, str):
+            rows = np.union1d(rows, _rows_of(build, found[0]))
+            _remove_log(db, found[0])
+        elif found and isinstance(gone, Wiped):
+            rows = np.union1d(rows, _rows_of_ids(db, found[0], gone))
+            _settle_log(db, found[0], gone)
+        _forget(build, db, rows.astype(np.uint32))
+    return _empty_journal(build.db)
+
+
+def _void_rows(build: Build, db: sqlite3.Connection, log: int | None) -> Rows:
+    """The rows of a log, and of logs that are no longer there, that no entry goes by."""
+    (count,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    query = "SELECT row FROM dead WHERE row NOT IN (SELECT row FROM entry)"
+    void = np.fromiter((row for (row,) in db.execute(query)), np.uint32)
+    logs = build.columns.read("log", count)
+    known = np.fromiter((one for (one,) in db.execute("SELECT id FROM log")), np.uint32)
+    own = np.array([] if log is None else [log], np.uint32)
+    is_meant = np.isin(logs[void], own) | ~np.isin(logs[void], known)
+    return np.asarray(void[is_meant], np.uint32)
+
+
+def _rows_of(build: Build, log: int) -> Rows:
+    (count,) = build.db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    return np.flatnonzero(build.columns.read("log", count) == log).astype(np.uint32)
+
+
+def _rows_of_ids(db: sqlite3.Connection, log: int, gone: Wiped) -> Rows:
+    found = []
+    for identifier in gone.ids:
+        query = "SELECT row, row IN (SELECT row FROM dead) FROM entry WHERE log = ? AND id = ?"
+        for row, is_dead in db.execute(query, (log, identifier)).fetchall():
+            found.append(row)
+            living = 0 if is_dead else 1
+            db.execute("UPDATE log SET entries = entries - ? WHERE id = ?", (living, log))
+    return np.array(found, np.uint32)
+
+
+def _settle_log(db: sqlite3.Connection, log: int, gone: Wiped) -> None:
+    """The log's lines lie where they lay, so what else is known of it stays true."""
+    query = "SELECT segment, offset - length, generation FROM log WHERE id = ?"
+    segment, start, generation = db.execute(query, (log,)).fetchone()
+    if generation > gone.generation:
+        return
+    db.execute("UPDATE log SET generation = ? WHERE id = ?", (gone.generation, log))
+    for place, offset, total in gone.blanked:
+        if (place, offset) == (segment, start):
+            db.execute("UPDATE log SET sum = ? WHERE id = ?", (total, log))
+
+
+def _remove_log(db: sqlite3.Connection, log: int) -> None:
+    for table in ("log_agent", "entry"):
+        db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
+    db.execute("DELETE FROM log WHERE id = ?", (log,))
+
+
+def _forget(build: Build, db: sqlite3.Connection, rows: Rows) -> None:
+    numbers = [(row,) for row in rows.tolist()]
+    db.executemany("INSERT OR IGNORE INTO dead VALUES (?)", numbers)
+    for table, column in (("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
+    lone = _forget_tail(db, numbers) | _forget_segments(db, rows)
+    _forget_words(db, lone)
+    if build.vectors is not None:
+        for row in rows[rows < build.embedded()].tolist():
+            build.vectors.write(row, [""])
+
+
+def _forget_tail(db: sqlite3.Connection, numbers: list[tuple[int]]) -> set[int]:
+    """Take rows out of the tail; gives the terms that they held."""
+    terms: set[int] = set()
+    for number in numbers:
+        for (blob,) in db.execute("SELECT terms FROM tail WHERE row = ?", number).fetchall():
+            terms.update(postings.unpack(blob)[0].tolist())
+    empty = postings.pack({})  # the tail has no gaps
+    changed = [(empty, *number) for number in numbers]
+    db.executemany("UPDATE tail SET terms = ? WHERE row = ?", changed)
+    return terms
+
+
+def _forget_segments(db: sqlite3.Connection, rows: Rows) -> set[int]:
+    """Take rows out of the sealed segments; gives the terms that they held."""
+    terms: set[int] = set()
+    for segment in [Segment(*row) for row in db.execute("SELECT * FROM segment")]:
+        is_here = (rows >= segment.base) & (rows < segment.base + segment.rows)
+        if is_here.any():
+            terms |= postings.forget(db, segment, rows[is_here] - np.uint32(segment.base))
+    return terms
+
+
+def _forget_words(db: sqlite3.Connection, terms: set[int]) -> None:
+    """Words whose terms no row holds any more are not remembered either."""
+    segments = [segment for (segment,) in db.execute("SELECT id FROM segment")]
+    for (blob,) in db.execute("SELECT terms FROM tail").fetchall():
+        terms = terms - set(postings.unpack(blob)[0].tolist())
+    left = [term for term in terms if not _is_held(db, segments, term)]
+    for start in range(0, len(left), _VARIABLES):
+        some = left[start : start + _VARIABLES]
+        db.execute(f"DELETE FROM term WHERE hash IN ({','.join('?' * len(some))})", some)
+
+
+def _is_held(db: sqlite3.Connection, segments: list[int], term: int) -> bool:
+    query = "SELECT 1 FROM post WHERE id = ?"
+    return any(db.execute(query, (segment << 32 | term,)).fetchone() for segment in segments)
+
+
+def _empty_journal(db: sqlite3.Connection) -> bool:
+    """Move the journal into the database and cut it to nothing; readers may delay that."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not is_busy:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_PAUSE)

@@ -1,0 +1,184 @@
+"""One query on its way through the index."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemolog.index import decays, fusion, lexical, scope, tokens
+from mnemolog.index.build import Build
+from mnemolog.index.deadline import Deadline
+from mnemolog.index.fusion import Evidence
+from mnemolog.index.snapshot import Mask
+from mnemolog.index.spots import spots_of
+from mnemolog.model.query import Query
+from mnemolog.policy import decay as decaying
+from mnemolog.policy import relevance
+from mnemolog.policy.access import Viewer
+from mnemolog.ports import Candidate, Found
+from mnemolog.settings import Decay
+
+Values = NDArray[np.float64]
+
+_HOUR = 3_600_000
+
+
+class Search:
+    """One query; inside a moment of the build that is searched."""
+
+    def __init__(
+        self,
+        build: Build,
+        query: Query,
+        viewer: Viewer,
+        log: str | None,
+        now: datetime,
+        decay: Decay,
+        deadline: Deadline,
+    ) -> None:
+        self._db = build.db
+        self._snapshot = build.snapshot
+        self._vectors = build.vectors
+        self._embedded = build.embedded()
+        self._query = query
+        self._log = log
+        self._now = int(now.timestamp() * 1000)
+        self._decay = decay
+        self._deadline = deadline
+        self._seen = scope.mask_of(self._db, self._snapshot, viewer, log)
+
+    def run(self) -> Found:
+        """What was found, best first."""
+        mask = scope.narrow(self._db, self._snapshot, self._seen, self._query)
+        if self._query.references:
+            mask &= scope.linked(self._db, self._snapshot, self._seen, self._query)
+        evidence = self._match(mask) if self._query.text.strip() else _neutral(mask)
+        parts = self._parts(evidence)
+        scores = relevance.SCORERS[self._query.scorer](parts)
+        order = self._order(evidence, scores)
+        candidates = self._candidates(evidence, parts, scores, order)
+        return Found(candidates, self._semantic())
+
+    def _semantic(self) -> Literal["ready", "pending", "off"]:
+        """Whether meaning can be compared for all that is in sight."""
+        if self._vectors is None:
+            return "off"
+        return "pending" if self._seen[self._embedded :].any() else "ready"
+
+    def _match(self, mask: Mask) -> Evidence:
+        """Match the text; the statistics are those of all rows in sight, filtered or not."""
+        asked = lexical.wanted(self._db, self._query.text)
+        words = lexical.score(self._snapshot, self._seen, asked)
+        self._deadline.check()
+        meaning = None
+        if self._vectors is not None:
+            meaning = self._vectors.likeness(self._query.text, self._embedded, self._seen)
+        self._deadline.check()
+        evidence = fusion.fuse(
+            self._snapshot,
+            self._seen,
+            words,
+            meaning,
+            wanted=mask,
+            speakers=self._speakers(),
+            most=self._pool_size(),
+        )
+        return evidence.only(evidence.match > 0)
+
+    def _pool_size(self) -> int:
+        """By relevance the best are enough; by time, all that match are compared."""
+        if self._query.sort != "relevance_desc":
+            return self._snapshot.rows
+        return fusion.pool_size(int(np.count_nonzero(self._seen)), self._query.limit)
+
+    def _speakers(self) -> list[int]:
+        """The agents whose names the text mentions."""
+        mentioned = set(tokens.terms(self._query.text))
+        names = self._db.execute("SELECT id, text FROM word WHERE kind = 'agent'").fetchall()
+        return [number for number, name in names if mentioned & set(tokens.terms(name))]
+
+    def _parts(self, evidence: Evidence) -> relevance.Parts:
+        rows = evidence.rows
+        age = np.maximum(self._now - self._snapshot.column("time")[rows], 0) / _HOUR
+        weight = self._snapshot.column("importance")[rows].astype(np.float64)
+        boost = decaying.boost(self._snapshot.column("uses")[rows].astype(np.float64), weight)
+        used = self._snapshot.column("used")[rows]
+        idle = np.where(used > 0, np.maximum(self._now - used, 0) / _HOUR, age)
+        access = relevance.access_score(idle, used > 0)
+        decay = self._decayed(evidence.rows, age, boost)
+        return relevance.Parts(evidence.match.astype(np.float64), decay, weight, access, idle)
+
+    def _decayed(self, rows: fusion.RowNumbers, age: Values, boost: Values) -> Values:
+        """The decay of each row; a session may have one of its own."""
+        kinds = self._snapshot.column("kind")[rows]
+        types = decays.Types(self._db)
+        factor = types.factors(kinds, age, boost, self._decay)
+        if self._log is None:  # else it is that session's already
+            logs = self._snapshot.column("log")[rows]
+            for own, ids in decays.of_sessions(self._db, self._decay).items():
+                at = np.flatnonzero(np.isin(logs, ids))
+                factor[at] = types.factors(kinds[at], age[at], boost[at], own)
+        return factor
+
+    def _order(self, evidence: Evidence, scores: Values) -> list[int]:
+        """The first rows in the order asked for.
+
+        Equal ones come newest first, then log by log, and in each the last line first: that stays
+        the same when the index is built anew, and whatever the viewer may not see.
+        """
+        rows = evidence.rows
+        time = self._snapshot.column("time")[rows]
+        is_ascending = self._query.sort == "time_asc"
+        first = {"relevance_desc": -scores, "time_desc": -time, "time_asc": time}[self._query.sort]
+        keep = _first(first, np.flatnonzero(scores >= self._query.min_relevance), self._query.limit)
+        seq = self._snapshot.column("seq")[rows[keep]].astype(np.int64)
+        home = self._snapshot.column("home")[rows[keep]]
+        keys = (seq if is_ascending else -seq, home, -time[keep], first[keep])
+        order = np.lexsort(keys)[: self._query.limit]
+        return [int(number) for number in keep[order]]
+
+    def _candidates(
+        self, evidence: Evidence, parts: relevance.Parts, scores: Values, order: list[int]
+    ) -> list[Candidate]:
+        spots = spots_of(self._db, self._snapshot, evidence.rows[order])
+        why = _why(evidence, parts, scores, order)
+        return [
+            Candidate(spot, float(scores[at]), own)
+            for spot, at, own in zip(spots, order, why, strict=True)
+        ]
+
+
+def _neutral(mask: Mask) -> Evidence:
+    """Without a text every row matches alike."""
+    rows = np.flatnonzero(mask)
+    nothing = np.zeros(len(rows), np.float32)
+    return Evidence(rows, nothing, nothing, nothing, nothing, nothing, nothing + 1)
+
+
+def _first(key: NDArray[Any], at: NDArray[np.intp], limit: int) -> NDArray[np.intp]:
+    """Those that may be among the first so many by a key: ties with the last one stay."""
+    if not 0 < limit < len(at):
+        return at
+    values = key[at]
+    return np.asarray(at[values <= np.partition(values, limit - 1)[limit - 1]])
+
+
+def _why(
+    evidence: Evidence, parts: relevance.Parts, scores: Values, order: list[int]
+) -> list[dict[str, float]]:
+    """For each of these, what its relevance is made of."""
+    columns: dict[str, NDArray[np.floating[Any]]] = {
+        "lexical": evidence.lexical,
+        "semantic": evidence.semantic,
+        "neighbours": evidence.neighbours,
+        "session": evidence.session,
+        "speaker": evidence.speaker,
+        "match": parts.match,
+        "decay": parts.decay,
+        "importance": parts.importance,
+        "access": parts.access,
+        "final": scores,
+    }
+    rounded = (column[order].astype(np.float64).round(6).tolist() for column in columns.values())
+    return [dict(zip(columns, values, strict=True)) for values in zip(*rounded, strict=True)]

@@ -1,0 +1,169 @@
+"""A slow embedder never holds up a search: what is not embedded yet is found by its words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mnemolog import Memory
+from tests.index.searching import assert_alike, ids, reopened, scored
+
+AT_ONCE = 4
+
+
+class Slow:
+    """Counts vowels and other letters, and says that no search should wait for many texts."""
+
+    name = "slow-vowels"
+    size = 2
+    at_once = AT_ONCE
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    @property
+    def embedded(self) -> list[str]:
+        """Every text that was embedded, in order."""
+        return [text for call in self.calls for text in call]
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.calls.append(list(texts))
+        vowels = [sum(letter in "aeiou" for letter in text) for text in texts]
+        others = [len(text) - found for text, found in zip(texts, vowels, strict=True)]
+        found = np.array([vowels, others], np.float32).T
+        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+
+
+class Twin(Slow):
+    """The same, and fast enough for any number of texts."""
+
+    at_once = None
+
+
+@pytest.fixture
+def slow():
+    return Slow()
+
+
+@pytest.fixture
+def memory(root, clock, slow):
+    with Memory.open(root, clock=clock, environ={}, embedder=slow) as opened:
+        yield opened
+
+
+def loaded(memory: Memory, entries: int = 10, session: str = "talk") -> str:
+    sid = memory.create_session(session_id=session).id
+    texts = [f"word{n} " + "aeiou"[: n % 5] * 9 for n in range(entries)]
+    memory.add_many(
+        sid, [{"id": f"{session}-{n}", "content": text} for n, text in enumerate(texts)]
+    )
+    return sid
+
+
+def test_a_search_before_a_bulk_load_is_embedded_says_so_and_finds_by_words(memory, slow):
+    sid = loaded(memory)
+    found = memory.query(sid, text="word9")
+    assert found.semantic == "pending"
+    assert ids(found)[0] == "talk-9"
+    assert len(slow.embedded) == AT_ONCE + 1, "a few of the texts, and the question"
+
+
+def test_later_searches_embed_the_rest_in_order_until_meaning_is_ready(memory, slow):
+    sid = loaded(memory)
+    states = [memory.query(sid, text="question").semantic for _ in range(4)]
+    assert states == ["pending", "pending", "ready", "ready"]
+    told = [text for text in slow.embedded if text != "question"]
+    assert [text.split()[0] for text in told] == [f"word{n}" for n in range(10)]
+
+
+def test_filters_alone_embed_nothing(memory, slow):
+    sid = loaded(memory)
+    assert len(memory.query(sid, types=["conversation"], limit=100)) == 10
+    assert slow.embedded == []
+
+
+def test_a_few_new_entries_are_embedded_at_once_and_from_what_was_just_read(memory, slow):
+    sid = loaded(memory, AT_ONCE)
+    assert memory.query(sid, text="question").semantic == "ready"
+    memory.add_memory(sid, content="one more")
+    assert memory.query(sid, text="again").semantic == "ready"
+    assert slow.embedded[AT_ONCE:] == ["question", "one more", "again"]
+
+
+@pytest.mark.parametrize("verb", ["rebuild", "wait"])
+def test_rebuilding_embeds_everything_before_it_returns(memory, slow, verb):
+    sid = loaded(memory, 600)
+    if verb == "wait":
+        memory.query(sid, text="question")
+    seen: list[tuple[int, int]] = []
+    assert memory.rebuild_index(progress=lambda done, total: seen.append((done, total))) == 600
+    assert memory.query(sid, text="question").semantic == "ready"
+    assert all(0 < done <= total for done, total in seen)
+    assert seen[-1] == (600, 600)
+
+
+def test_what_came_piece_by_piece_ranks_as_what_came_at_once(memory, root, clock, tmp_path):
+    sid = loaded(memory)
+    while memory.query(sid, text="question").semantic == "pending":
+        pass
+    with Memory.open(tmp_path / "twin", clock=clock, environ={}, embedder=Twin()) as twin:
+        loaded(twin)
+        for text in ("word3", "aaaa", "xyz eee"):
+            ours, theirs = (one.query(sid, text=text, limit=100) for one in (memory, twin))
+            assert_alike(scored(ours), scored(theirs), 1e-3)
+
+
+def test_another_process_goes_on_where_the_first_one_stopped(memory, root, clock):
+    sid = loaded(memory)
+    memory.query(sid, text="question")
+    memory.close()
+    later = Slow()
+    with Memory.open(root, clock=clock, environ={}, embedder=later) as again:
+        assert again.query(sid, text="question").semantic == "pending"
+    told = [text.split()[0] for text in later.embedded if text != "question"]
+    assert told == ["word4", "word5", "word6", "word7"]
+
+
+def test_pending_is_said_only_to_whom_it_concerns(memory):
+    first = loaded(memory, AT_ONCE, "first")
+    assert memory.query(first, text="question").semantic == "ready"
+    loaded(memory, 20, "second")
+    assert memory.query(first, text="question").semantic == "ready"
+    assert memory.query(None, text="question").semantic == "pending"
+
+
+def test_what_is_deleted_while_it_waits_is_never_embedded(memory, slow):
+    sid = loaded(memory)
+    assert memory.query(sid, text="question").semantic == "pending"
+    memory.delete_memory(sid, "talk-5")
+    memory.delete_session(loaded(memory, 10, "other"))
+    while memory.query(None, text="question").semantic == "pending":
+        pass
+    told = {text.split()[0] for text in slow.embedded if text and text != "question"}
+    assert told == {f"word{n}" for n in range(10)} - {"word5"}
+
+
+def test_a_log_rewritten_while_it_waits_is_embedded_as_it_is_now(memory, slow, root):
+    sid = loaded(memory)
+    memory.query(sid, text="question")
+    log = root / "sessions" / sid / "memory.jsonl"
+    kept = log.read_bytes().splitlines(keepends=True)[:6]
+    log.write_bytes(b"".join(kept))
+    (root / "index" / "dirty" / sid).touch()
+    while memory.query(sid, text="question").semantic == "pending":
+        pass
+    assert len(memory.query(sid, limit=100)) == 6
+
+
+def test_an_embedder_that_says_nothing_is_asked_for_all_at_once(root, clock):
+    twin = Twin()
+    with Memory.open(root, clock=clock, environ={}, embedder=twin) as memory:
+        sid = loaded(memory, 600)
+        assert memory.query(sid, text="question").semantic == "ready"
+        assert len(twin.embedded) == 601
+
+
+def test_without_an_embedder_nothing_is_ever_pending(root, clock):
+    with reopened(root, clock, **{"search.embedder": "none"}) as memory:
+        assert memory.query(loaded(memory, 600), text="question").semantic == "off"

@@ -1,0 +1,120 @@
+"""What was erased leaves the index without a trace, and the rest of it stays as it was."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from mnemolog import Memory
+from mnemolog.index import tokens
+
+RARE = "xylocarp"
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with Memory.open(tmp_path, environ={}) as memory:
+        memory.create_session(session_id="talk")
+        yield memory
+
+
+def database(folder):
+    return sqlite3.connect(f"file:{folder}/index/index.db?mode=ro", uri=True)
+
+
+def stored_terms(folder):
+    """Every term that stands in the tail or in a sealed segment."""
+    db = database(folder)
+    found = {key & 0xFFFFFFFF for (key,) in db.execute("SELECT id FROM post")}
+    for (blob,) in db.execute("SELECT terms FROM tail"):
+        found |= set(np.frombuffer(blob, np.uint32, len(blob) // 5).tolist())
+    return found
+
+
+def filled(memory, count):
+    records = [{"content": f"common words number {n}", "id": f"e{n}"} for n in range(count)]
+    memory.add_many("talk", records)
+    memory.add_memory("talk", id="rare", content=f"{RARE} beside common words", tags=["secretive"])
+    assert memory.query("talk", text=RARE, limit=1)[0].entry.id == "rare"
+
+
+@pytest.mark.parametrize("count", [10, 3000])  # in the tail, and in sealed segments
+def test_the_terms_of_an_erased_entry_leave_the_postings_and_the_word_list(memory, tmp_path, count):
+    filled(memory, count)
+    (rare,) = tokens.hashes_of(RARE)
+    assert rare in stored_terms(tmp_path)
+    memory.erase("talk", ids=["rare"])
+    assert rare not in stored_terms(tmp_path)
+    query = "SELECT count(*) FROM term WHERE hash = ? OR word = ?"
+    assert database(tmp_path).execute(query, (rare, RARE)).fetchone() == (0,)
+    for table, column in (("entry", "id"), ("tag", "tag")):
+        rows = database(tmp_path).execute(f"SELECT {column} FROM {table}").fetchall()
+        assert not {("rare",), ("secretive",)} & set(rows)
+
+
+@pytest.mark.parametrize("count", [10, 3000])
+def test_everything_else_is_found_as_before_without_reading_the_log_again(memory, tmp_path, count):
+    filled(memory, count)
+    rows = "SELECT value FROM meta WHERE key = 'rows'"
+    before = database(tmp_path).execute(rows).fetchone()
+    memory.erase("talk", ids=["rare"])
+    hits = memory.query("talk", text="common words number", limit=1000)
+    assert {hit.entry.id for hit in hits} <= {f"e{n}" for n in range(count)}
+    assert len(hits) == min(count, 1000)
+    assert database(tmp_path).execute(rows).fetchone() == before
+    memory.add_memory("talk", id="later", content="an afterthought")
+    assert memory.query("talk", text="afterthought")[0].entry.id == "later"
+
+
+def test_the_vector_of_an_erased_entry_is_zeroed(memory, tmp_path):
+    filled(memory, 10)
+    row = database(tmp_path).execute("SELECT row FROM entry WHERE id = 'rare'").fetchone()[0]
+    (file,) = (tmp_path / "index").glob("vector.*.col")
+    size = 256
+
+    def vector():
+        return file.read_bytes()[row * size : (row + 1) * size]
+
+    assert any(vector())
+    memory.erase("talk", ids=["rare"])
+    assert not any(vector())
+
+
+def test_what_earlier_revisions_said_leaves_the_index_too(memory, tmp_path):
+    filled(memory, 10)
+    memory.update_memory("talk", "rare", content="harmless by now")
+    memory.query("talk", text="harmless")
+    (rare,) = tokens.hashes_of(RARE)
+    assert rare in stored_terms(tmp_path)
+    memory.erase("talk", ids=["rare"])
+    assert rare not in stored_terms(tmp_path)
+
+
+def test_a_deleted_entry_can_still_be_brought_back_and_found_after_another_was_erased(memory):
+    filled(memory, 10)
+    memory.add_memory("talk", id="hidden", content="quetzal in the garden")
+    memory.query("talk", text="quetzal")
+    memory.delete("talk", ids=["hidden"])
+    memory.erase("talk", ids=["rare"])
+    memory.undelete("talk", ["hidden"])
+    assert memory.query("talk", text="quetzal")[0].entry.id == "hidden"
+
+
+def test_the_journal_is_empty_after_an_erasure(memory, tmp_path):
+    filled(memory, 10)
+    memory.erase("talk", ids=["rare"], verify=False)
+    assert (tmp_path / "index" / "index.db-wal").stat().st_size == 0
+
+
+def test_a_removed_session_leaves_no_row_and_no_fact_in_the_index(memory, tmp_path):
+    filled(memory, 3000)
+    memory.create_session(session_id="other")
+    memory.add_memory("other", id="kept", content="common words elsewhere")
+    memory.query(None, text="common")
+    memory.delete_session("talk")
+    db = database(tmp_path)
+    assert db.execute("SELECT name FROM log").fetchall() == [("sessions/other",)]
+    assert db.execute("SELECT id FROM entry").fetchall() == [("kept",)]
+    (rare,) = tokens.hashes_of(RARE)
+    assert rare not in stored_terms(tmp_path)
+    assert memory.query(None, text="common words")[0].entry.id == "kept"
