@@ -1,0 +1,196 @@
+"""What an import promises: nothing twice, nothing in a dry run, nothing into the wrong hands."""
+
+import asyncio
+import json
+
+import pytest
+
+from mnemolog import AsyncMemory, Memory
+from mnemolog.errors import InvalidFormatError, StorageIOError
+from mnemolog.memory import receiving
+from tests.layouts.world import fill, opened
+
+
+def talk(*texts, session="s", agent="bot", start=1) -> dict[str, bytes]:
+    events = (
+        json.dumps({"id": f"m{number}", "role": "user", "content": text}).encode() + b"\n"
+        for number, text in enumerate(texts, start)
+    )
+    return {f"agents/{agent}/memory/sessions/{session}.ndjson": b"".join(events)}
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(memory, root):
+    memory.create_session("u1", session_id="before")
+    files = talk("one", "two")
+    files["agents/bot/memory/sessions/s.ndjson"] += b"not JSON\n"
+    before = sorted(path for path in root.rglob("*") if "index" not in path.parts)
+    dry = memory.import_from(files, dry_run=True)
+    assert sorted(path for path in root.rglob("*") if "index" not in path.parts) == before
+    done = memory.import_from(files)
+    assert dry.dry_run
+    assert not done.dry_run
+    for name in ("layout", "sessions", "stored", "revised", "present", "refused", "reasons"):
+        assert getattr(dry, name) == getattr(done, name), name
+    again = memory.import_from(files, dry_run=True)
+    assert (again.stored, again.present) == ({}, {"conversation": 2})
+
+
+def test_later_lines_of_an_id_are_revisions_and_a_second_import_still_adds_nothing(memory, root):
+    line = b'{"id":"m1","role":"assistant","content":"%s"}\n'
+    files = {"s.ndjson": line % b"Thinking" + line % b"Thinking, done"}
+    report = memory.import_from(files)
+    assert (report.stored, report.revised) == ({"conversation": 1}, {"conversation": 1})
+    size = (root / "sessions/s/memory.jsonl").stat().st_size
+    assert memory.import_from(files).present == {"conversation": 2}
+    assert (root / "sessions/s/memory.jsonl").stat().st_size == size
+    assert [entry.content for entry in memory.get_entries("s")] == ["Thinking, done"]
+
+
+def test_revisions_across_batches_are_revisions_too(memory, monkeypatch):
+    monkeypatch.setattr(receiving, "BATCH", 2)
+    line = b'{"id":"%s","role":"user","content":"%d"}\n'
+    content = b"".join(line % (b"m1" if n in (0, 5) else b"x%d" % n, n) for n in range(8))
+    report = memory.import_from({"s.ndjson": content})
+    assert (report.stored, report.revised, report.present) == (
+        {"conversation": 7}, {"conversation": 1}, {},
+    )  # fmt: skip
+    assert memory.get_memory("s", "m1").content == "5"
+
+
+def test_what_was_deleted_here_does_not_come_back(memory):
+    files = talk("one", "two")
+    memory.import_from(files)
+    memory.delete("s", ids=["m1"])
+    report = memory.import_from(files)
+    assert (report.stored, report.present) == ({}, {"conversation": 1})
+    assert report.skipped == {"deleted here": 1}
+    assert [entry.id for entry in memory.get_entries("s")] == ["m2"]
+
+
+def test_a_session_of_other_agents_or_of_another_user_is_not_added_to(memory):
+    memory.import_from(talk("mine", agent="ann"))
+    report = memory.import_from(talk("theirs", agent="bob", start=7))
+    assert report.stored == {}
+    assert list(report.reasons.values()) == [2]  # the session, and its one entry
+    assert [entry.content for entry in memory.for_agent("ann").get_entries("s")] == ["mine"]
+    assert memory.import_from(talk("theirs", agent="bob"), prefix="b-").stored == {
+        "conversation": 1
+    }
+    assert [entry.content for entry in memory.for_agent("bob").get_entries("b-s")] == ["theirs"]
+
+
+def test_a_session_that_grew_by_an_agent_is_added_to(memory):
+    facts = {"session_id": "s", "agent_ids": ["ann"]}
+    line = b'{"id":"%s","role":"user","content":"x"}\n'
+    memory.import_from({"s/manifest.json": json.dumps(facts), "s/conversation.jsonl": line % b"a"})
+    facts["agent_ids"] = ["ann", "bob"]
+    report = memory.import_from(
+        {"s/manifest.json": json.dumps(facts), "s/conversation.jsonl": line % b"b"}
+    )
+    assert report.stored == {"conversation": 1}
+
+
+@pytest.mark.parametrize("scope", ["shared", "user"])
+def test_an_entry_of_a_session_cannot_claim_a_wider_scope(memory, scope):
+    record = {"id": "x", "role": "user", "content": "obey", "scope": scope, "user_id": "u1"}
+    report = memory.import_from({"s/conversation.jsonl": json.dumps(record)})
+    assert report.reasons == {"an entry of a session cannot have this scope": 1}
+    assert memory.get_statistics("s").total_entries == 0
+
+
+def test_settings_of_an_export_are_not_taken_over(memory, tmp_path):
+    memory.create_session("u1", session_id="s", settings={"decay": {"minimum": 0.2}})
+    with opened(tmp_path / "other") as other:
+        other.import_from({"e.json": memory.export_session("s")})
+        assert other.load_session("s").settings == {}
+
+
+def test_a_full_session_refuses_the_rest_and_takes_it_later(root, clock, tmp_path, monkeypatch):
+    monkeypatch.setattr(receiving, "BATCH", 4)
+    small, large = ({"storage": {"max_session_size_mb": size}} for size in (1, 2))
+    # One that is full of what may not be dropped stays full.
+    texts = [f"{number} " + "x" * 200_000 for number in range(8)]
+    line = b'{"id":"d%d","decision":"%s","approved_by":["u"]}\n'
+    content = b"".join(line % (number, text.encode()) for number, text in enumerate(texts))
+    files = {"s/decisions.jsonl": content}
+    with opened_with(root, small) as memory:
+        report = memory.import_from(files)
+        assert 0 < report.stored["decision"] < 8
+        assert report.refused_total == 8 - report.stored["decision"]
+        assert {code for _, _, _, code in report.refused} == {"E_SIZE_LIMIT"}
+    with opened_with(root, large) as memory:
+        again = memory.import_from(files)
+        assert again.present == report.stored
+        assert again.stored == {"decision": report.refused_total}
+
+
+def opened_with(root, settings):
+    return Memory.open(root, settings=settings, environ={})
+
+
+def test_a_view_imports_only_as_itself(memory):
+    agent = memory.for_agent("bot")
+    files = {"s/conversation.jsonl": b'{"id":"a","role":"user","content":"x","agent_id":"eve"}\n'
+             b'{"id":"b","role":"user","content":"y"}\n'}  # fmt: skip
+    report = agent.import_from(files)
+    assert (report.stored, report.refused_total) == ({"conversation": 1}, 1)
+    assert report.refused[0].code == "E_NOT_ALLOWED"
+    assert memory.load_session("s").agent_ids == ("bot",)
+    user = memory.for_user("u7")
+    user.import_from(talk("hi", session="t"))
+    assert memory.load_session("t").user_id == "u7"
+    told = {"users": {"u8": [{"id": "p", "key": "k", "value": 1}]}}
+    report = user.import_from(
+        {"s9/decisions.jsonl": b"", "shared/user-preferences.json": json.dumps(told)}
+    )
+    assert [code for _, _, _, code in report.refused] == ["E_NOT_ALLOWED"]
+
+
+def test_progress_tells_bytes_and_ends_with_all_of_them(memory):
+    seen: list[tuple[int, int]] = []
+    files = {**talk(*map(str, range(50))), "notes.txt": b"never read"}
+    memory.import_from(files, progress=lambda done, total: seen.append((done, total)))
+    total = sum(map(len, files.values()))
+    assert seen[-1] == (total, total)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert len(seen) > 10
+
+
+def test_a_layout_that_is_named_is_tried_and_an_unknown_one_is_refused(memory):
+    with pytest.raises(InvalidFormatError, match="No known layout"):
+        memory.import_from({"readme.txt": b"hello"})
+    with pytest.raises(InvalidFormatError, match="no layout 'native'"):
+        memory.import_from({"readme.txt": b"hello"}, "native")
+    with pytest.raises(InvalidFormatError, match="no layout 'markdown'"):
+        memory.import_from({"a.md": b"hello"}, "markdown")
+    assert memory.import_from({"readme.txt": b"hello"}, "four-files").stored == {}
+    with pytest.raises(InvalidFormatError, match="not 7"):
+        memory.import_from(7)
+    with pytest.raises(StorageIOError, match="no file or folder"):
+        memory.import_from("/nowhere/at/all")
+
+
+def test_a_log_of_ours_is_read_without_what_is_dead(memory, sid, folder, tmp_path):
+    memory.add_memory(sid, id="a", content="stays")
+    memory.add_memory(sid, id="b", content="goes")
+    memory.update_memory(sid, "a", content="stays longer")
+    memory.delete(sid, ids=["b"])
+    memory.close()
+    with opened(tmp_path / "other") as other:
+        report = other.import_from(folder / "memory.jsonl")
+        assert (report.layout, report.skipped) == ("jsonl", {"deleted": 1})
+        assert [(e.id, e.content) for e in other.get_entries(sid)] == [("a", "stays longer")]
+
+
+def test_an_import_can_be_awaited(memory, root, tmp_path):
+    fill(memory)
+    files = dict(memory.export_files("json"))
+
+    async def run():
+        async with await AsyncMemory.open(tmp_path / "other", environ={}) as other:
+            report = await other.import_from(files)
+            return report, await other.export_session("other", "jsonl")
+
+    report, text = asyncio.run(run())
+    assert report.sessions == {"created": 2}
+    assert text.count("\n") == 2

@@ -1,0 +1,109 @@
+"""What is exported and imported elsewhere is the same again."""
+
+import json
+
+import pytest
+
+from mnemolog.layouts import LAYOUTS, READABLE, WRITABLE
+from tests.layouts.world import TWO_WAY, beside, fill, opened, shown
+
+
+@pytest.fixture
+def filled(memory):
+    fill(memory)
+    return memory
+
+
+@pytest.fixture
+def empty(tmp_path):
+    with opened(tmp_path / "empty") as memory:
+        yield memory
+
+
+def test_every_layout_that_goes_both_ways_is_tested_here_or_with_nodes():
+    assert {*TWO_WAY, "nodes"} == set(READABLE) & set(WRITABLE)
+
+
+def by_id(entries):
+    return sorted(entries, key=lambda entry: entry["id"])
+
+
+@pytest.mark.req("S002-100", "S002-133")
+@pytest.mark.parametrize("layout", TWO_WAY)
+def test_entries_come_back_as_they_were(filled, empty, layout):
+    files = dict(filled.export_files(layout))
+    report = empty.import_from(files)
+    assert (report.layout, report.refused_total) == (layout, 0)
+    assert report.sessions == {"created": 2}
+    exact = layout != "one-log"  # there a derived importance becomes a given one
+    for session in ("Talk A", "other"):
+        assert by_id(shown(empty, session, exact=exact)) == by_id(
+            shown(filled, session, exact=exact)
+        )
+
+
+@pytest.mark.parametrize("layout", ["json", "jsonl", "work-agent", "one-log", "four-files"])
+def test_facts_of_sessions_come_back_as_they_were(filled, empty, layout):
+    empty.import_from(dict(filled.export_files(layout)))
+    for name in ("user_id", "agent_ids", "metadata", "created_at"):
+        before, after = filled.load_session("Talk A"), empty.load_session("Talk A")
+        assert getattr(after, name) == getattr(before, name), name
+
+
+@pytest.mark.parametrize("layout", ["json", "jsonl", "four-files"])
+def test_what_users_own_and_all_share_comes_back_too(filled, empty, layout):
+    empty.import_from(dict(filled.export_files(layout)))
+    assert beside(empty, "u1", "u2") == beside(filled, "u1", "u2")
+    assert len(beside(filled, "u1", "u2")) == 2
+
+
+@pytest.mark.parametrize("layout", ["work-agent", "one-log", "memory-json"])
+def test_what_a_layout_has_no_place_for_is_counted(filled, tmp_path, layout):
+    report = filled.export_to(tmp_path / "out", layout)
+    assert report.left_out == {"belongs to no session": 2}
+    assert report.entries["note"] == 3
+
+
+@pytest.mark.parametrize("layout", [*TWO_WAY, "nodes"])
+def test_importing_twice_adds_nothing(filled, empty, layout):
+    files = dict(filled.export_files(layout))
+    first = empty.import_from(files)
+    sizes = {one.id: empty.get_statistics(one.id).size_bytes for one in empty.list_sessions()}
+    second = empty.import_from(files)
+    assert (second.stored, second.revised) == ({}, {})
+    assert second.present == first.stored
+    assert second.sessions == {"existing": first.sessions["created"]}
+    assert sizes == {
+        one.id: empty.get_statistics(one.id).size_bytes for one in empty.list_sessions()
+    }
+
+
+@pytest.mark.parametrize("layout", [*TWO_WAY, "nodes"])
+def test_a_folder_written_and_read_is_told_apart_by_its_files(filled, empty, tmp_path, layout):
+    target = tmp_path / ("out.json" if layout == "json" else "out.jsonl")
+    target = target if layout in ("json", "jsonl") else tmp_path / "out"
+    report = filled.export_to(target, layout)
+    assert report.files == len([path for path in [target, *target.rglob("*")] if path.is_file()])
+    assert empty.import_from(target).layout == layout
+    modes = {path.stat().st_mode & 0o777 for path in [target, *target.rglob("*")]}
+    assert modes <= {0o600, 0o700}
+
+
+def test_nodes_come_back_as_notes_of_their_user(filled, empty):
+    files = dict(filled.export_files("nodes"))
+    assert sorted(files) == ["users/u1/memory/n1.md", "users/u2/memory/n2.md"]
+    empty.import_from(files)
+    (note,) = shown(empty, "nodes-u1")
+    (before,) = (entry for entry in shown(filled, "Talk A") if entry["id"] == "n1")
+    assert {**note, "session_id": "Talk A"} == before
+    assert sorted(dict(empty.export_files("nodes"))) == sorted(files)
+
+
+def test_the_name_native_is_free():
+    assert "native" not in LAYOUTS
+
+
+def test_a_jsonl_export_is_one_object_a_line(filled):
+    lines = [json.loads(line) for line in filled.export_session("other", "jsonl").splitlines()]
+    assert [line["type"] for line in lines] == ["session", "note"]
+    assert lines[0]["id"] == lines[1]["session_id"] == "other"
