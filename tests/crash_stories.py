@@ -19,8 +19,8 @@ from mnemolog.log import lines, sessions
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.entry import Entry
 from mnemolog.settings import Settings
-from mnemolog.stores.files import FilesStore
 from mnemolog.testing import FixedClock, SimulatedDisk
+from mnemolog.testing.opening import open_on
 
 SEED = os.environ.get("MNEMOLOG_CRASH_SEED", "1")
 
@@ -69,7 +69,7 @@ class Book:
 
 
 def opened(disk: SimulatedDisk, settings: Settings) -> Memory:
-    return Memory(FilesStore(disk, settings), settings, FixedClock())
+    return open_on(disk, settings, FixedClock())
 
 
 def shown(metadata: Mapping[str, object]) -> str:

@@ -8,14 +8,13 @@ from random import Random
 
 import pytest
 
-from mnemolog import Memory
 from mnemolog.errors import StorageFullError, StorageIOError
 from mnemolog.fs import read_all
 from mnemolog.fs.real import RealDisk
 from mnemolog.log import lines
 from mnemolog.settings import Settings
-from mnemolog.stores.files import FilesStore
 from mnemolog.testing import FixedClock, SimulatedDisk
+from mnemolog.testing.opening import open_on
 
 LOG = "sessions/talk/memory.jsonl"
 MANY_SEGMENTS = Settings().changed({"storage.segment_size_mb": 600 / 1024 / 1024})
@@ -25,7 +24,7 @@ full_disk = pytest.mark.req("S001-143")
 
 def opened(disk, settings=None):
     settings = settings or Settings()
-    return Memory(FilesStore(disk, settings), settings, FixedClock())
+    return open_on(disk, settings, FixedClock())
 
 
 @pytest.fixture
@@ -162,6 +161,7 @@ def test_a_preference_that_finds_no_room_can_be_set_later(disk, memory, scope):
 
 @full_disk
 def test_a_session_can_be_deleted_when_no_byte_is_left(disk, memory):
+    memory.add_memory("talk", type="note", content="more than the audit needs " * 100)
     leave_room(disk, 0)
     assert disk.free_bytes() == 0
     memory.delete_session("talk")

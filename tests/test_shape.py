@@ -29,7 +29,8 @@ LONG_MODULES: dict[str, str] = {}
 DISK_MODULES: dict[str, str] = {
     "mnemolog.index.columns": "derived files, mapped into memory and addressed by row",
     "mnemolog.index.database": "SQLite's own files, thrown away when they do not fit",
-    "mnemolog.index.index": "looks whether somebody threw the database away meanwhile",
+    "mnemolog.index.gate": "locks that keep whoever throws the index away from its users",
+    "mnemolog.index.restarts": "asks the system which start of the machine this is",
 }
 AVOIDED_NAMES: dict[str, str] = {}
 
@@ -41,21 +42,23 @@ ROOMS: dict[str, str] = {
     "fs": "model errors",
     "settings": "model errors",
     "policy": "settings model errors",
+    "layouts": "paths model errors",
+    "layouts.folder": "fs paths model errors",
     "ports": "policy settings model errors",
     "log": "ports policy settings fs paths model errors",
     "index": "ports policy settings fs paths model errors",
     "embedders": "errors",
     "graph": "ports policy settings fs paths model errors",
     "stores": "log index embedders graph ports policy settings fs paths model errors",
-    "memory": "stores ports policy settings model errors",
-    "aio": "memory stores ports policy settings model errors",
+    "memory": "stores layouts ports policy settings model errors",
+    "aio": "memory stores layouts ports policy settings model errors",
     "tools": "memory ports policy settings fs paths model errors",
     "worker": "memory ports policy settings fs paths model errors",
-    "testing": "tools worker aio memory stores log index embedders graph"
+    "testing": "tools worker aio memory stores layouts log index embedders graph"
     " ports policy settings fs paths model errors",
     "adapters": "memory aio tools ports settings model errors",
-    "adapters.ndjson": "memory aio tools log ports settings fs paths model errors",
-    "faces": "memory aio tools worker adapters stores settings model errors",
+    "adapters.ndjson": "memory aio tools log ports policy settings fs paths model errors",
+    "faces": "memory aio tools worker adapters stores layouts settings model errors",
     "mnemolog": "memory aio ports settings model errors",  # the public names
     "__main__": "faces",
 }
@@ -402,6 +405,7 @@ def public_methods(node: ast.ClassDef, with_properties: bool = True) -> set[str]
     }
 
 
+@cache
 def classes() -> dict[str, ast.ClassDef]:
     nodes = (node for each in modules().values() for node in ast.walk(each.tree))
     return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
@@ -537,4 +541,5 @@ class SlowClock(FixedClock):
 def test_what_a_protocol_or_a_base_promises_is_documented_once(monkeypatch):
     ports = module("mnemolog.ports", PORT)
     monkeypatch.setitem(globals(), "modules", lambda: {ports.name: ports})
+    monkeypatch.setitem(globals(), "classes", classes.__wrapped__)
     assert [each.what for each in missing_docstrings(ports)] == ["wind"]

@@ -10,6 +10,7 @@ from typing import Any, Self
 from mnemolog.memory import DEFAULT_ROOT, Memory
 from mnemolog.model.query import Hit
 from mnemolog.ports import Clock
+from mnemolog.ports.embedder import Embedder
 
 
 class AsyncMemory:
@@ -26,10 +27,16 @@ class AsyncMemory:
         settings: Mapping[str, object] | None = None,
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
+        embedder: Embedder | str | None = None,
     ) -> Self:
         """Open a root, making it where there is none; `settings` go above file and environment."""
         made = await asyncio.to_thread(
-            Memory.open, root, settings=settings, clock=clock, environ=environ
+            Memory.open,
+            root,
+            settings=settings,
+            clock=clock,
+            environ=environ,
+            embedder=embedder,
         )
         return cls(made)
 

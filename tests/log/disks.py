@@ -8,7 +8,7 @@ from mnemolog import Memory
 from mnemolog.fs import Disk, File, Mode
 from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
-from mnemolog.stores.files import FilesStore
+from mnemolog.testing.opening import open_on as open_any
 
 Call = tuple[str, str]
 
@@ -81,4 +81,4 @@ class RecordingDisk:
 def open_on(disk: RecordingDisk, **settings: object) -> Memory:
     """A memory on this disk."""
     effective = Settings().changed(settings)
-    return Memory(FilesStore(cast(Disk, disk), effective), effective)
+    return open_any(cast(Disk, disk), effective)

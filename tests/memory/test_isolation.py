@@ -137,6 +137,17 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "update_session": lambda view, sid: view.update_session(sid, metadata={"x": 1}),
     "close_session": lambda view, sid: view.close_session(sid),
     "delete_session": lambda view, sid: view.delete_session(sid),
+    "archive_session": lambda view, sid: view.archive_session(sid),
+    "restore_session": lambda view, sid: view.restore_session(sid),
+    "delete": lambda view, sid: view.delete(sid, ids=["m1"]),
+    "delete_memory": lambda view, sid: view.delete_memory(sid, "m1"),
+    "delete_memories_by_topic": lambda view, sid: view.delete_memories_by_topic(sid, "x"),
+    "delete_memories_by_time_range": lambda view, sid: view.delete_memories_by_time_range(sid, 0),
+    "clear_session": lambda view, sid: view.clear_session(sid),
+    "undelete": lambda view, sid: view.undelete(sid, ["m1"]),
+    "compact_session": lambda view, sid: view.compact_session(sid),
+    "redact": lambda view, sid: view.redact(sid),
+    "erase": lambda view, sid: view.erase(sid, ids=["m1"]),
     "add_memory": lambda view, sid: view.add_memory(sid, content="x"),
     "add_many": lambda view, sid: view.add_many(sid, [{"content": "x"}]),
     "add_conversation": lambda view, sid: view.add_conversation(sid, content="x"),
@@ -189,7 +200,8 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
     }
     without = {
         "open", "close", "for_agent", "for_user", "create_session", "list_sessions",
-        "get_global_statistics",
+        "get_global_statistics", "verify_erasure", "known_backups", "audit", "archive_idle",
+        "purge", "maintain",
     }  # fmt: skip
     assert taking - without == set(VERBS)
 

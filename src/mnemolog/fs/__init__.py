@@ -29,6 +29,7 @@ class Stat(NamedTuple):
     mode: int
     is_folder: bool
     is_link: bool
+    is_regular: bool = True
 
 
 class File(Protocol):

@@ -9,7 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from stat import S_IMODE, S_ISDIR, S_ISLNK
+from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from mnemolog.errors import StorageFullError, StorageIOError
@@ -203,6 +203,7 @@ class RealDisk:
             S_IMODE(status.st_mode) & 0o777,
             S_ISDIR(status.st_mode),
             S_ISLNK(status.st_mode),
+            S_ISREG(status.st_mode),
         )
 
     def ident(self, path: str) -> Ident | None:
@@ -338,6 +339,11 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> FileSystem:
     # Of two mounted on the same point, the later one is on top.
     kind = max(reversed(above), key=lambda one: len(one[0]), default=(b"", b""))[1]
     return FileSystem(kind.decode("ascii", "replace"), total)
+
+
+def lies_below(path: str, folder: str) -> bool:
+    """Whether a path leads into a folder or to it, links on the way followed."""
+    return _is_below(*(os.fsencode(os.path.realpath(one)) for one in (path, folder)))
 
 
 def _unescaped(point: bytes) -> bytes:

@@ -32,7 +32,15 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     seq: int
     spot: Spot
     revisions: int = 1
-    dead: bool = False
+    died: str | None = None
+    """When it was deleted."""
+    hidden: tuple[str, ...] = ()
+    """The kinds of the secrets that were hidden in it."""
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is hidden."""
+        return self.died is not None
 
 
 class Fold:
@@ -44,26 +52,27 @@ class Fold:
         self.last_seq = 0
         self.last_written: str | None = None
 
-    def take(self, line: Entry, spot: Spot) -> None:
+    def take(self, line: Entry, spot: Spot, hidden: tuple[str, ...] = ()) -> None:
         """Take the next line into account."""
         self.last_seq = max(self.last_seq, line.seq)
         self.last_written = line.at or line.timestamp
         if line.type == "tombstone":
-            self._mark(line, dead=True)
+            self._mark(line, line.written_at)
         elif line.type == "undelete":
-            self._mark(line, dead=False)
+            self._mark(line, None)
         elif line.type == "erased":
-            self.heads.pop(line.target or line.id, None)
+            # A blanked line has no target; its random id may be that of an entry that lives.
+            self.heads.pop(line.target or "", None)
         else:
-            self.heads[line.id] = _revised(self.heads.get(line.id), line, spot)
+            self.heads[line.id] = _revised(self.heads.get(line.id), line, spot, hidden)
 
-    def _mark(self, line: Entry, *, dead: bool) -> None:
+    def _mark(self, line: Entry, died: str | None) -> None:
         head = self.heads.get(line.target or "")
         if head is not None:
-            self.heads[head.id] = msgspec.structs.replace(head, dead=dead)
+            self.heads[head.id] = msgspec.structs.replace(head, died=died)
 
 
-def _revised(before: Head | None, line: Entry, spot: Spot) -> Head:
+def _revised(before: Head | None, line: Entry, spot: Spot, hidden: tuple[str, ...]) -> Head:
     return Head(
         line.id,
         line.type,
@@ -73,6 +82,7 @@ def _revised(before: Head | None, line: Entry, spot: Spot) -> Head:
         line.seq,
         spot,
         before.revisions + 1 if before else 1,
+        hidden=hidden,
     )
 
 

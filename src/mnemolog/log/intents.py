@@ -1,8 +1,8 @@
 """Work that must be finished even after a crash, noted durably before it begins.
 
-An intent is a small file that holds names only, never content. Whoever works on it keeps it locked;
-one that nobody has locked was left by a crash, and whoever opens the root next finishes it. A
-reserve of 64 KiB is kept so that an intent can be noted on a full disk too.
+An intent is a small file that holds names and ids only, never content. Whoever works on it keeps it
+locked; one that nobody has locked was left by a crash, and whoever opens the root next finishes it.
+A reserve of 64 KiB is kept so that an intent can be noted on a full disk too.
 """
 
 import json
@@ -17,8 +17,9 @@ from mnemolog.paths import INTENTS
 
 RESERVE = f"{INTENTS}/reserve"
 RESERVED_BYTES = 64 * 1024
+_VERSION = 1
 
-Fields = Mapping[str, str]
+Fields = Mapping[str, str | list[str]]
 
 
 def reserve(disk: Disk) -> None:
@@ -43,7 +44,7 @@ def noted(disk: Disk, fields: Fields) -> Iterator[None]:
     try:
         path, file = _note(disk, fields)
     except StorageFullError:
-        disk.unlink(RESERVE)
+        spend_reserve(disk)
         path, file = _note(disk, fields)
     try:
         yield
@@ -73,15 +74,24 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
     is_done = True
     with suppress(ValueError, RecursionError):  # torn while being noted: no work had begun
         fields = json.loads(file.read(0, file.size()))
-        is_ours = isinstance(fields, dict) and all(
-            isinstance(v, str | int) for v in fields.values()
-        )
-        is_done = is_ours and work({name: str(value) for name, value in fields.items()})
+        is_ours = isinstance(fields, dict) and fields.pop("v", None) == _VERSION
+        is_done = is_ours and all(map(_is_plain, fields.values())) and work(fields)
     if is_done:
         _strike(disk, path)
     else:
         file.unlock()
     return is_done
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+    )
+
+
+def spend_reserve(disk: Disk) -> None:
+    """Give the reserve back to a full disk, so that what must be done can be; it comes back."""
+    disk.unlink(RESERVE)
 
 
 def _begin(disk: Disk) -> tuple[str, File]:
@@ -96,7 +106,7 @@ def _begin(disk: Disk) -> tuple[str, File]:
 
 def _note(disk: Disk, fields: Fields) -> tuple[str, File]:
     path, file = _begin(disk)
-    content = json.dumps({"v": 1, **fields}).encode() + b"\n"
+    content = json.dumps({"v": _VERSION, **fields}).encode() + b"\n"
     if file.append(content) != len(content):
         disk.unlink(path)
         raise fs.full("note an intent")

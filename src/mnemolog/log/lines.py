@@ -13,6 +13,7 @@ from hashlib import sha256
 
 import msgspec
 
+from mnemolog.log.versions import CURRENT, Fields, Versions
 from mnemolog.model.entry import Entry
 
 _SUM = b',"sum":"sha256:'
@@ -20,28 +21,34 @@ _SUM_END = b'"}'
 _SUM_LENGTH = len(_SUM) + 64 + len(_SUM_END)
 _START = re.compile(rb'\{"v":\d+,"id":')
 _MAX_SALVAGE = 64
+_HIDDEN = b"[REDACTED:"
+_PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,64})")
 
 _encode = msgspec.json.Encoder().encode
-_decode_entry = msgspec.json.Decoder(Entry).decode
 
 
 class Draft:
     """An entry, encoded and hashed up to the place where its `seq` will stand."""
 
-    __slots__ = ("_digest", "_prefix", "entry")
+    __slots__ = ("_digest", "_prefix")
 
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
+    def __init__(self, entry: Entry | Fields) -> None:
         self._prefix = _encode(entry)[:-1]
         self._digest = sha256(self._prefix)
 
     def line(self, seq: int) -> bytes:
         """The finished line, newline included."""
-        number = b',"seq":%d' % seq
+        return self._finished(b',"seq":%d' % seq) + b"\n"
+
+    def _finished(self, number: bytes) -> bytes:
         digest = self._digest.copy()
         digest.update(number)
         total = digest.hexdigest().encode()
-        return b"".join((self._prefix, number, _SUM, total, _SUM_END, b"\n"))
+        return b"".join((self._prefix, number, _SUM, total, _SUM_END))
+
+    def padded(self, seq: int, blanks: int) -> bytes:
+        """The line without its newline, made longer by blanks that JSON does not mind."""
+        return self._finished(b',"seq":%d%s' % (seq, b" " * blanks))
 
 
 def verify(line: bytes) -> bytes | None:
@@ -51,6 +58,13 @@ def verify(line: bytes) -> bytes | None:
     claimed = line[-64 - len(_SUM_END) : -len(_SUM_END)]
     actual = sha256(memoryview(line)[:-_SUM_LENGTH]).hexdigest().encode()
     return claimed if claimed == actual else None
+
+
+def hidden_in(line: bytes) -> tuple[str, ...]:
+    """The kinds of the secrets that were hidden in a line, one for each placeholder."""
+    if _HIDDEN not in line:
+        return ()
+    return tuple(kind.decode() for kind in _PLACEHOLDER.findall(line))
 
 
 def salvage(line: bytes) -> int:
@@ -66,9 +80,19 @@ def salvage(line: bytes) -> int:
     return -1
 
 
-def entry(line: bytes) -> Entry | None:
-    """Decode a whole entry; None if the line is not one of ours."""
-    try:
-        return _decode_entry(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+def entry(line: bytes, versions: Versions = CURRENT) -> Entry | None:
+    """Decode a whole entry of any version; None if the line is not one of ours."""
+    return versions.entry(line)
+
+
+def rewritten(line: bytes, versions: Versions) -> bytes | None:
+    """A valid line as today's version writes it, newline included; None if it is no entry.
+
+    Every field stays, also one that nobody knows, and so does its number.
+    """
+    fields = versions.fields(line)
+    if fields is None or versions.entry(line) is None:
         return None
+    seq = fields.pop("seq")
+    fields.pop("sum")
+    return Draft(fields).line(seq)

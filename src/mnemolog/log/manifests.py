@@ -7,13 +7,12 @@ import msgspec
 from mnemolog import fs
 from mnemolog.errors import SessionCorruptError
 from mnemolog.fs import Disk
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.session import Manifest, Segment
 
 NAME = "manifest.json"
 FIRST_SEGMENT = "memory.jsonl"
 SEGMENT = re.compile(r"memory(\.g\d+\.\d+)?\.jsonl")
-
-_decode = msgspec.json.Decoder(Manifest).decode
 
 
 def segment_name(generation: int, number: int) -> str:
@@ -23,10 +22,10 @@ def segment_name(generation: int, number: int) -> str:
     )
 
 
-def parse(content: bytes, folder: str) -> Manifest:
-    """Read a manifest, or say what is wrong with it."""
+def parse(content: bytes, folder: str, versions: Versions = CURRENT) -> Manifest:
+    """Read a manifest of any version, or say what is wrong with it."""
     try:
-        found = _decode(content)
+        found = versions.manifest(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SessionCorruptError(
             f"{folder}/{NAME} cannot be read: {error}.",

@@ -1,17 +1,24 @@
 """Where logs lie: each has a lock file, a guard file, and a list of segments.
 
 The guard is the file whose replacement means that the list of segments changed. For a session it is
-the manifest; a log of one file is its own guard.
+the manifest, or its sidecar while it is archived; a log of one file is its own guard. A session may
+go into the archive and come back between any two looks, so readers ask where it stands each time.
 """
 
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from mnemolog.errors import MnemologError, SessionNotFoundError, StorageIOError, no_session
-from mnemolog.fs import Disk, File
-from mnemolog.log import manifests
+from mnemolog.fs import Disk, File, Ident
+from mnemolog.log import manifests, sidecars
+from mnemolog.log.members import Archive
 from mnemolog.log.tail import Tail, find_tail
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest, Segment
+
+# A session that is not found in either place may be on its way from one to the other.
+_LOOKS = 3
 
 
 class Chain(NamedTuple):
@@ -21,6 +28,14 @@ class Chain(NamedTuple):
     generation: int
     segments: tuple[Segment, ...]
     v: int = FORMAT
+    archive: Archive | None = None
+
+    def open(self, disk: Disk, first: int = 0) -> list[File]:
+        """Open the segments from one on, to be read; FileNotFoundError if they are gone by now."""
+        wanted = self.segments[first:]
+        if self.archive is not None:
+            return list(self.archive.files(disk, [segment.name for segment in wanted]))
+        return [disk.open(self.path(segment), "read") for segment in wanted]
 
     @property
     def active(self) -> Segment:
@@ -43,6 +58,7 @@ class Place(Protocol):
     name: str
     lock: str
     guard: str
+    versions: Versions
 
     def chain(self, guard: File) -> Chain:
         """The segments, as the guard tells them now."""
@@ -55,21 +71,22 @@ class Place(Protocol):
 
 
 class SessionPlace:
-    """A session's folder."""
+    """A session's folder; `archive` is where it stands when it is archived."""
 
-    def __init__(self, session_id: str, folder: str) -> None:
+    def __init__(self, session_id: str, folder: str, versions: Versions = CURRENT) -> None:
+        self.archive = ArchivePlace(session_id, folder.rpartition("/")[2], versions)
         self.name = session_id
+        self.versions = versions
         self.folder = folder
         self.lock = f"{folder}/lock"
         self.guard = f"{folder}/{manifests.NAME}"
 
     def manifest(self, guard: File) -> Manifest:
         """The manifest that an open guard holds."""
-        return manifests.parse(guard.read(0, guard.size()), self.folder)
+        return manifests.parse(guard.read(0, guard.size()), self.folder, self.versions)
 
     def chain(self, guard: File) -> Chain:
-        manifest = self.manifest(guard)
-        return Chain(self.folder, manifest.generation, manifest.segments, manifest.v)
+        return Chain(self.folder, *_links(self.manifest(guard)))
 
     def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
         return find_tail(active, known, floor)
@@ -78,11 +95,41 @@ class SessionPlace:
         return no_session(self.name)
 
 
+class ArchivePlace:
+    """A session in the archive, which is only read; `folder` is the name that its folder had."""
+
+    def __init__(self, session_id: str, folder: str, versions: Versions = CURRENT) -> None:
+        self.name = session_id
+        self.versions = versions
+        self.folder = folder
+        self.guard = self.lock = sidecars.path_of(folder)
+
+    def manifest(self, guard: File) -> Manifest:
+        """The session's own facts, as the sidecar tells them."""
+        return sidecars.read(guard, self.folder, self.versions).facts
+
+    def chain(self, guard: File) -> Chain:
+        facts, packing = sidecars.read(guard, self.folder, self.versions)
+        archive = Archive(self.folder, packing, guard)
+        return Chain(sidecars.tar_of(self.folder), *_links(facts), archive)
+
+    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, known, floor)
+
+    def missing(self) -> MnemologError:
+        return no_session(self.name)
+
+
+def _links(manifest: Manifest) -> tuple[int, tuple[Segment, ...], int]:
+    return manifest.generation, manifest.segments, manifest.v
+
+
 class FilePlace:
     """A log of one file that is never split."""
 
-    def __init__(self, name: str, path: str, lock: str) -> None:
+    def __init__(self, name: str, path: str, lock: str, versions: Versions = CURRENT) -> None:
         self.name = name
+        self.versions = versions
         self.lock = lock
         self.guard = path
         folder, _, file = path.rpartition("/")
@@ -109,3 +156,34 @@ def open_guard(disk: Disk, place: Place) -> File:
         if folder is None or not folder.is_folder:  # a file or a link, which is never followed
             raise place.missing() from None
         raise
+
+
+def standing(disk: Disk, place: Place) -> tuple[Place, File]:
+    """Where a log stands now, and its open guard: in its place, or else in the archive."""
+    if not isinstance(place, SessionPlace):
+        return place, open_guard(disk, place)
+    for one in (place, place.archive) * _LOOKS:
+        with suppress(SessionNotFoundError):
+            return one, open_guard(disk, one)
+    raise place.missing()
+
+
+def guard_ident(disk: Disk, place: Place) -> Ident | None:
+    """What tells the guard from every other one, wherever the log stands."""
+    found = disk.ident(place.guard)
+    if found is None and isinstance(place, SessionPlace):
+        found = disk.ident(place.archive.guard)
+    return found
+
+
+def look(disk: Disk, place: Place) -> tuple[File, Chain]:
+    """The open guard and the segments that it names, wherever the log stands."""
+    where, guard = standing(disk, place)
+    return guard, where.chain(guard)
+
+
+def facts(disk: Disk, place: SessionPlace) -> tuple[File, Manifest]:
+    """The open guard and the session's own facts in it, wherever the session stands."""
+    where, guard = standing(disk, place)
+    assert isinstance(where, SessionPlace | ArchivePlace)
+    return guard, where.manifest(guard)

@@ -15,6 +15,12 @@ def path_of(log: str, damage: Damage, content: bytes) -> str:
     return f"{QUARANTINE}/{file_name(log)[:120]}.{damage.segment}.{damage.offset}.{mark}"
 
 
+def files(disk: Disk, log: str) -> list[str]:
+    """Every copy that was made for a log."""
+    start = f"{file_name(log)[:120]}."
+    return [f"{QUARANTINE}/{name}" for name in disk.list(QUARANTINE) if name.startswith(start)]
+
+
 def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> bool:
     """Copy damaged bytes aside once; False if the disk would not have it."""
     path = path_of(log, damage, content)

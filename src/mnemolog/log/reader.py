@@ -15,8 +15,9 @@ from mnemolog.errors import CorruptionError
 from mnemolog.fs import Disk, File
 from mnemolog.log import forks, lines
 from mnemolog.log.fold import Fold, Head, Spot
-from mnemolog.log.places import Chain, Place, open_guard
-from mnemolog.model.entry import Damage, Entry
+from mnemolog.log.places import Chain, Place, guard_ident, look
+from mnemolog.log.versions import CURRENT, Versions
+from mnemolog.model.entry import MARKS, Damage, Entry
 
 OnDamage = Callable[[Damage, bytes], None]
 
@@ -30,6 +31,7 @@ class View(NamedTuple):
     last_seq: int
     last_written: str | None
     files: tuple[File, ...]
+    versions: Versions = CURRENT
 
     def line(self, head: Head) -> bytes | None:
         """The bytes of an entry's line; None if they are no longer what they were."""
@@ -40,8 +42,8 @@ class View(NamedTuple):
     def entry(self, head: Head) -> Entry | None:
         """An entry's current revision, under its first timestamp; None if it is gone meanwhile."""
         line = self.line(head)
-        found = lines.entry(line) if line else None
-        if found is None or found.id != head.id:
+        found = lines.entry(line, self.versions) if line else None
+        if found is None or found.id != head.id or found.type in MARKS:
             return None
         if found.timestamp == head.first:
             return found
@@ -60,7 +62,10 @@ class _Mark(NamedTuple):
 class Reader:
     """Reads one log from any number of threads, beside any number of writers."""
 
-    def __init__(self, disk: Disk, place: Place, on_damage: OnDamage) -> None:
+    def __init__(
+        self, disk: Disk, place: Place, on_damage: OnDamage, *, as_of: str | None = None
+    ) -> None:
+        self._as_of = as_of
         self._disk = disk
         self._place = place
         self._on_damage = on_damage
@@ -100,6 +105,7 @@ class Reader:
             fold.last_seq,
             fold.last_written,
             tuple(self._files),
+            self._place.versions,
         )
 
     def _catch_up(self) -> None:
@@ -114,11 +120,10 @@ class Reader:
 
     def _follow(self) -> None:
         """Open what the guard names now; start over if it is another generation."""
-        if self.guard is not None and self.guard.ident == self._disk.ident(self._place.guard):
+        if self.is_here():
             return
         for _ in range(100):
-            guard = open_guard(self._disk, self._place)
-            chain = self._place.chain(guard)
+            guard, chain = look(self._disk, self._place)
             try:
                 self._open(chain)
             except FileNotFoundError:
@@ -130,17 +135,23 @@ class Reader:
             advice="`mnemolog doctor` tells which; restore it from a backup.",
         )
 
+    def is_here(self) -> bool:
+        """Whether the log still stands where it was last looked at, as it was."""
+        known = self.guard
+        return known is not None and known.ident == guard_ident(self._disk, self._place)
+
     def _open(self, chain: Chain) -> None:
         kept = self._kept(chain)
-        fresh = [self._disk.open(chain.path(s), "read") for s in chain.segments[len(kept) :]]
-        self._files = kept + fresh
+        self._files = kept + chain.open(self._disk, len(kept))
         self._chain = chain
         if not kept:
             self._start_over()
 
     def _kept(self, chain: Chain) -> list[File]:
         """The open files, if they are still the first segments of the chain; else none."""
-        if len(self._files) > len(chain.segments):
+        if not 0 < len(self._files) <= len(chain.segments):
+            return []
+        if self._chain.generation != chain.generation:
             return []
         for file, segment in zip(self._files, chain.segments, strict=False):
             if self._disk.ident(chain.path(segment)) != file.ident:
@@ -156,6 +167,9 @@ class Reader:
         if size < mark.offset:
             return False
         chunk = file.read(mark.last_start, size - mark.last_start)
+        if not self.is_here():  # then it may have been overwritten while it was read
+            self._follow()
+            return self._read_segment(self._mark.segment)
         seen = mark.offset - mark.last_start
         if mark.last_sum and lines.verify(chunk[:seen].rstrip(b"\r\n")) != mark.last_sum:
             return False
@@ -179,12 +193,20 @@ class Reader:
         if not line:
             return None
         total = lines.verify(line)
-        entry = lines.entry(line) if total else None
+        entry = lines.entry(line, self._place.versions) if total else None
         if entry is None:
             self._take_damage(line, spot)
             return None
-        self._fold.take(entry, spot)
+        self._take_entry(entry, spot, lines.hidden_in(line))
         return total
+
+    def _take_entry(self, entry: Entry, spot: Spot, hidden: tuple[str, ...]) -> None:
+        """Fold one line, unless it was written after the moment that is asked for.
+
+        What was erased counts whenever it was: nothing of it is left to show.
+        """
+        if self._as_of is None or entry.type == "erased" or entry.written_at <= self._as_of:
+            self._fold.take(entry, spot, hidden)
 
     def _take_damage(self, line: bytes, spot: Spot) -> None:
         good = lines.salvage(line)
@@ -195,7 +217,7 @@ class Reader:
         self._fold.damage.append(damage)
         self._on_damage(damage, bad)
         if good >= 0:
-            entry = lines.entry(line[good:])
+            entry = lines.entry(line[good:], self._place.versions)
             if entry is not None:
                 rest = Spot(spot.segment, spot.offset + good, spot.length - good)
-                self._fold.take(entry, rest)
+                self._take_entry(entry, rest, lines.hidden_in(line[good:]))

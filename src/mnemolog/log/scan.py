@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from mnemolog.errors import SessionNotFoundError
 from mnemolog.fs import Disk, File
 from mnemolog.log import lines
-from mnemolog.log.places import Chain, Place, open_guard
+from mnemolog.log.places import Chain, Place, guard_ident, look
 from mnemolog.ports import Fed, Position
 
 
@@ -12,7 +13,10 @@ class Scan:
     """One pass over a log; `position` is how far it came."""
 
     def __init__(self, disk: Disk, place: Place, since: Position | None) -> None:
-        self._files, self.chain = _open(disk, place)
+        self._disk = disk
+        self._place = place
+        self._guard, self.chain, self._files = _open(disk, place)
+        self._versions = place.versions
         self.restarted = since is None or not self._fits(since)
         self.position = since or Position()
         if self.restarted:
@@ -36,8 +40,7 @@ class Scan:
             yield from self._segment(number, start)
 
     def _segment(self, number: int, start: int) -> Iterator[Fed]:
-        file = self._files[number]
-        content = file.read(start, file.size() - start)
+        content = self._content(number, start)
         is_sealed = number + 1 < len(self._files)
         at = 0
         while at < len(content):
@@ -48,13 +51,32 @@ class Scan:
             yield from self._line(number, start + at, content[at:end])
             at = end
 
+    def _content(self, number: int, start: int) -> bytes:
+        """What follows in a segment; read again if the log went elsewhere meanwhile.
+
+        Then it may have been overwritten while it was read. After a rewrite, or if it is gone, what
+        was read is as good as nothing: whoever asked finds out, and starts over.
+        """
+        while True:
+            file = self._files[number]
+            content = file.read(start, file.size() - start)
+            if guard_ident(self._disk, self._place) == self._guard.ident:
+                return content
+            try:
+                guard, chain, files = _open(self._disk, self._place)
+            except SessionNotFoundError:
+                return b""
+            if chain.generation != self.chain.generation or len(files) <= number:
+                return b""
+            self._guard, self._files = guard, files
+
     def _line(self, number: int, offset: int, raw: bytes) -> Iterator[Fed]:
         line = raw.rstrip(b"\r\n")
         skipped = 0
         if lines.verify(line) is None:
             skipped = lines.salvage(line)
             line = line[skipped:] if skipped > 0 else b""
-        entry = lines.entry(line) if line else None
+        entry = lines.entry(line, self._versions) if line else None
         if entry is None:
             return
         offset, length = offset + max(skipped, 0), len(raw) - max(skipped, 0)
@@ -64,12 +86,12 @@ class Scan:
         yield Fed(entry, after)
 
 
-def _open(disk: Disk, place: Place) -> tuple[list[File], Chain]:
-    """Open the segments that the guard names, again if a rewrite came between."""
+def _open(disk: Disk, place: Place) -> tuple[File, Chain, list[File]]:
+    """Open the guard and the segments that it names, again if a rewrite came between."""
     for _ in range(100):
-        chain = place.chain(open_guard(disk, place))
+        guard, chain = look(disk, place)
         try:
-            return [disk.open(chain.path(one), "read") for one in chain.segments], chain
+            return guard, chain, chain.open(disk)
         except FileNotFoundError:
             continue
     raise place.missing()

@@ -13,8 +13,10 @@ import msgspec
 from mnemolog import fs, paths
 from mnemolog.errors import SessionCorruptError, SessionExistsError
 from mnemolog.fs import Disk
-from mnemolog.log import intents, manifests
+from mnemolog.log import intents, manifests, sidecars
+from mnemolog.log.blanking import shred
 from mnemolog.log.places import SessionPlace
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.session import Manifest, Segment
 
@@ -23,14 +25,16 @@ NEW = ".new-"
 GONE = ".gone-"
 REMOVE = "remove"
 
+_GATE_SECONDS = 5.0
+
 _GONE = re.compile(re.escape(GONE) + "[0-9a-f]+")
 # Only what we name so ourselves is ours to remove.
 _OURS = re.compile(r"memory(\.g\d+\.\d+)?\.jsonl|[^/]+\.tmp")
 
 
-def place(session_id: str) -> SessionPlace:
+def place(session_id: str, versions: Versions = CURRENT) -> SessionPlace:
     """Where a session lies."""
-    return SessionPlace(session_id, paths.session_folder(session_id))
+    return SessionPlace(session_id, paths.session_folder(session_id), versions)
 
 
 def create(disk: Disk, manifest: Manifest) -> None:
@@ -45,7 +49,7 @@ def create(disk: Disk, manifest: Manifest) -> None:
     disk.open(f"{fresh}/lock", "create")
     disk.sync_folder(fresh)
     try:
-        disk.rename(fresh, target)
+        bring_into_being(disk, fresh, target)
     except FileExistsError:
         remove_folder(disk, fresh)
         raise SessionExistsError(
@@ -56,6 +60,14 @@ def create(disk: Disk, manifest: Manifest) -> None:
     disk.sync_folder(paths.SESSIONS)
 
 
+def bring_into_being(disk: Disk, fresh: str, target: str) -> None:
+    """Rename a folder to its name, unless a session of that name is there, or in the archive."""
+    with sidecars.gate(disk, _GATE_SECONDS):
+        if disk.ident(sidecars.path_of(target.rpartition("/")[2])) is not None:
+            raise FileExistsError(target)
+        disk.rename(fresh, target)
+
+
 def change(
     disk: Disk, writer: Writer, place: SessionPlace, edit: Callable[[Manifest], Manifest]
 ) -> Manifest:
@@ -64,7 +76,7 @@ def change(
         before = writable(place, handle)
         after = edit(before)
         if after != before:
-            manifests.swap(disk, place.folder, after)
+            manifests.swap(disk, place.folder, place.versions.stamped(after))
         return after
 
 
@@ -77,11 +89,22 @@ def writable(place: SessionPlace, handle: Handle) -> Manifest:
     return manifest
 
 
+def raise_version(disk: Disk, place: SessionPlace, handle: Handle) -> None:
+    """Say in the manifest that lines of today's version follow; under the lock, before the first.
+
+    Or a program of an earlier version, which looks at the last segment only, could write there.
+    """
+    manifest = writable(place, handle)
+    manifests.swap(disk, place.folder, place.versions.stamped(manifest))
+    handle.follow()
+
+
 def begin_segment(disk: Disk, place: SessionPlace, handle: Handle) -> None:
     """Seal the active segment and begin the next one; under the lock."""
     manifest = writable(place, handle)
     tail = handle.tail
     handle.active.sync()
+    manifest = place.versions.stamped(manifest)
     after = manifests.next_segment(manifest, tail.size, tail.seq + 1)
     path = f"{place.folder}/{after.segments[-1].name}"
     disk.unlink(path)  # left by a crash before the manifest named it
@@ -99,23 +122,38 @@ def rewrite(
     *,
     operation: str,
     since: str,
+    edit: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+    swapped: Callable[[], None] = lambda: None,
 ) -> Manifest:
     """Write a new generation that holds the given (seq, line) pairs, swap it in, drop the old one.
 
-    `lines` runs under the lock. Numbers go on where the old generation stopped.
+    `lines` and `edit`, which may change other facts, run under the lock before the swap, `swapped`
+    after it, while the old files are still there. Numbers go on where the old generation stopped.
     """
     with writer.locked() as handle:
         handle.lock.sign(operation, since)
         try:
             before = writable(place, handle)
             after = _next_generation(disk, place, before, lines(handle), handle.tail.seq + 1)
+            after = place.versions.stamped(edit(after))
             manifests.swap(disk, place.folder, after)
-            for name in filter(_OURS.fullmatch, orphans(disk, place, after)):
-                disk.unlink(f"{place.folder}/{name}")
-            disk.sync_folder(place.folder)
+            swapped()
+            drop_orphans(disk, place, after)
         finally:
             handle.lock.unsign()
         return after
+
+
+def drop_orphans(disk: Disk, place: SessionPlace, manifest: Manifest) -> None:
+    """Remove what a rewrite left behind, or would have if it had not been interrupted."""
+    for name in filter(is_ours, orphans(disk, place, manifest)):
+        disk.unlink(f"{place.folder}/{name}")
+    disk.sync_folder(place.folder)
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file in a session's folder is named as only we name one."""
+    return _OURS.fullmatch(name) is not None
 
 
 def orphans(disk: Disk, place: SessionPlace, manifest: Manifest) -> list[str]:
@@ -141,40 +179,52 @@ def _next_generation(
     return msgspec.structs.replace(before, generation=generation, segments=(sealed, active))
 
 
-def remove(disk: Disk, writer: Writer, place: SessionPlace) -> None:
-    """Rename a session's folder out of being, then remove it at leisure.
+def remove(
+    disk: Disk,
+    writer: Writer,
+    place: SessionPlace,
+    fields: intents.Fields,
+    rest: Callable[[intents.Fields], None],
+) -> None:
+    """Rename a session's folder out of being, then overwrite and remove its files at leisure.
+
+    `rest` does what remains to be done elsewhere, knowing `fields`, also after a crash.
 
     Only the holder of the checked lock may do so: a writer that waits for the lock meanwhile finds
     its path gone, and does not write into a file that nobody will read.
     """
     gone = f"{paths.SESSIONS}/{GONE}{os.urandom(8).hex()}"
-    with intents.noted(disk, {"operation": REMOVE, "folder": gone}):
+    with intents.noted(disk, {"operation": REMOVE, "folder": gone, **fields}):
         with writer.locked():
+            sidecars.discard(disk, place.archive.folder)  # or a crash's leftover would count now
             disk.rename(place.folder, gone)
             disk.sync_folder(paths.SESSIONS)
-        remove_folder(disk, gone)
+        remove_folder(disk, gone, is_private=True)
         disk.sync_folder(paths.SESSIONS)
+        rest(fields)
     writer.forget()
 
 
 def finish(disk: Disk, fields: intents.Fields) -> bool:
     """Finish a removal that a crash interrupted; False if the intent is not one."""
-    room, _, name = fields.get("folder", "").partition("/")
+    room, _, name = str(fields.get("folder", "")).partition("/")
     if fields.get("operation") != REMOVE or room != paths.SESSIONS or not _GONE.fullmatch(name):
         return False
     disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
-    remove_folder(disk, f"{room}/{name}")
+    remove_folder(disk, f"{room}/{name}", is_private=True)
     disk.sync_folder(paths.SESSIONS)
     return True
 
 
-def remove_folder(disk: Disk, folder: str) -> None:
-    """Remove a folder and what is in it."""
+def remove_folder(disk: Disk, folder: str, *, is_private: bool = False) -> None:
+    """Remove a folder and what is in it; what is private is overwritten first."""
     for name in disk.list(folder):
         path = f"{folder}/{name}"
         found = disk.stat(path)
         if found is not None and found.is_folder:
-            remove_folder(disk, path)
+            remove_folder(disk, path, is_private=is_private)
+        elif is_private and found is not None and not found.is_link:
+            shred(disk, path)
         else:
             disk.unlink(path)
     disk.rmdir(folder)

@@ -17,6 +17,8 @@ class Tail(NamedTuple):
     size: int
     seq: int
     torn: bool = False
+    v: int = 0
+    """The version of the last valid line that was looked at."""
 
 
 def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
@@ -36,8 +38,7 @@ def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
     damaged = 0
     for _, line in backwards(file, known.size, size):
         if found := _valid(line):
-            check_format(found.v)
-            return Tail(size, found.seq + damaged, torn)
+            return Tail(size, found.seq + damaged, torn, found.v)
         damaged += 1
     return Tail(size, known.seq + damaged, torn)
 
@@ -62,11 +63,11 @@ def _valid(line: bytes) -> Entry | None:
     return lines.entry(line[start:]) if start >= 0 else None
 
 
-def check_format(version: int) -> None:
+def check_format(version: int, current: int = FORMAT) -> None:
     """Refuse to write where a later mnemolog has written: it is read as far as possible."""
-    if version > FORMAT:
+    if version > current:
         raise InvalidFormatError(
-            f"This log was written by a newer mnemolog (format {version}; this one: {FORMAT}).",
+            f"This log was written by a newer mnemolog (format {version}; this one: {current}).",
             advice="Upgrade mnemolog to write here; reading goes on working.",
         )
 

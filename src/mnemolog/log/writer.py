@@ -54,6 +54,7 @@ class Handle:
         if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
             self._refresh()
         self.tail = self._place.tail(self.active, self.tail, self._floor)
+        check_format(self.tail.v, self._place.versions.current)
 
     def _refresh(self) -> None:
         self.guard = None
@@ -89,7 +90,7 @@ class Handle:
 
     def check_format(self) -> None:
         """Refuse to write where a later mnemolog has written."""
-        check_format(self.chain.v)
+        check_format(self.chain.v, self._place.versions.current)
 
     def write(self, data: bytes, last_seq: int) -> None:
         """Append at the end, sealing a torn tail first; all of it or nothing."""

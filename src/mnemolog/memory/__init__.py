@@ -7,20 +7,36 @@ from typing import Self
 
 from mnemolog import stores
 from mnemolog.errors import InvalidFormatError, NotAllowedError
+from mnemolog.memory.archiving import Archiving
+from mnemolog.memory.backing import Backing
 from mnemolog.memory.exporting import Exporting
-from mnemolog.memory.finding import Finding
-from mnemolog.memory.getting import Getting
-from mnemolog.memory.sessions import Sessions
+from mnemolog.memory.importing import Importing
+from mnemolog.memory.maintaining import Maintaining
+from mnemolog.memory.recalling import Recalling
+from mnemolog.memory.redacting import Redacting
+from mnemolog.memory.running import Running
 from mnemolog.memory.watching import Watching
 from mnemolog.memory.writing import Writing
 from mnemolog.model.ids import check_id
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Clock
+from mnemolog.ports.embedder import Embedder
 
 DEFAULT_ROOT = ".mnemolog"
 
 
-class Memory(Sessions, Writing, Getting, Finding, Watching, Exporting):
+class Memory(
+    Importing,
+    Exporting,
+    Maintaining,
+    Archiving,
+    Redacting,
+    Running,
+    Recalling,
+    Writing,
+    Watching,
+    Backing,
+):
     """Sessions and their entries. Safe to share between threads; a context manager."""
 
     @classmethod
@@ -31,15 +47,20 @@ class Memory(Sessions, Writing, Getting, Finding, Watching, Exporting):
         settings: Mapping[str, object] | None = None,
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
+        embedder: Embedder | str | None = None,
     ) -> Self:
-        """Open a root, making it where there is none; `settings` go above file and environment."""
+        """Open a root, making it where there is none; `settings` go above file and environment,
+        and an `embedder`, an object or a name, above the one that they choose."""
         path = os.fspath(root)
         if not path:
             raise InvalidFormatError(
                 "The path of the root is empty.", advice="Give a folder such as '.mnemolog'."
             )
-        end = stores.open(path, os.environ if environ is None else environ, settings or {})
-        return cls(end.store, end.settings, clock, index=end.index)
+        around = os.environ if environ is None else environ
+        end = stores.open(path, around, settings or {}, embedder)
+        return cls(
+            end.store, end.settings, clock, index=end.index, keeper=end.keeper, mover=end.mover
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -77,4 +98,5 @@ class Memory(Sessions, Writing, Getting, Finding, Watching, Exporting):
                     "A view cannot be turned into somebody else's.",
                     advice="Make it from the owner's handle.",
                 )
-        return Memory(self._store, self.settings, self._clock, viewer, self._index)
+        ports = (self._index, self._kept_by, self._moved_by)
+        return Memory(self._store, self.settings, self._clock, viewer, *ports)

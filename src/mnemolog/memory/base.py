@@ -1,14 +1,16 @@
 """What every part of `Memory` shares: the store, the settings, the clock, and who is asking."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mnemolog.errors import InvalidQueryError, NotAllowedError, no_session
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
-from mnemolog.policy.drafting import Circumstances
+from mnemolog.policy.drafting import Circumstances, Redact
 from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemClock
+from mnemolog.ports.keeping import Keeper
+from mnemolog.ports.moving import Mover
 from mnemolog.settings import Settings
 
 _MAX_IN_FORCE = 256
@@ -24,9 +26,13 @@ class Base:
         clock: Clock | None = None,
         viewer: Viewer = OWNER,
         index: Index | None = None,
+        keeper: Keeper | None = None,
+        mover: Callable[[], Mover] | None = None,
     ) -> None:
         self._store = store
         self._index = index
+        self._kept_by = keeper
+        self._moved_by = mover
         self._clock = clock or SystemClock()
         self._viewer = viewer
         self.settings = settings or Settings()
@@ -47,6 +53,12 @@ class Base:
     def _read(self, session_id: str, **wanted: Any) -> Reading:
         self._manifest(session_id)
         return self._store.read(LogKey("session", session_id), self._viewer, **wanted)
+
+    @property
+    def _keeper(self) -> Keeper:
+        if self._kept_by is None:
+            raise NotAllowedError("This handle was made without a keeper.")
+        return self._kept_by
 
     def _search_index(self) -> Index:
         if self._index is None:
@@ -69,10 +81,26 @@ class Base:
         """Where, for whom and when something is written."""
         now = self._clock.now()
         if session_id is None:
-            return Circumstances(None, None, self._viewer, now, self.settings.storage)
+            storage, redact = self.settings.storage, self._redact(self.settings)
+            return Circumstances(None, None, self._viewer, now, storage, redact)
         manifest = self._manifest(session_id)
-        storage = self._settings(manifest).storage
-        return Circumstances(session_id, manifest.user_id, self._viewer, now, storage)
+        settings = self._settings(manifest)
+        trigger = settings.compaction.trigger(settings.storage.max_session_bytes)
+        return Circumstances(
+            session_id,
+            manifest.user_id,
+            self._viewer,
+            now,
+            settings.storage,
+            self._redact(settings),
+            trigger,
+        )
+
+    def _redact(self, settings: Settings) -> Redact | None:
+        """What hides secrets under these settings; nothing where that is switched off."""
+        if not settings.privacy.redaction or self._kept_by is None:
+            return None
+        return self._kept_by.redaction(settings.privacy.redaction_patterns)
 
     def _may_reach_user(self, user_id: str, session_user: str | None) -> str:
         """A user's own log is for the owner, for that user's view, and through their sessions."""

@@ -1,16 +1,87 @@
-"""Exporting: what the index knows, as plain JSON."""
+"""Exporting: sessions, subjects and whole memories as files, and what the index knows."""
 
+import os
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from mnemolog.errors import InvalidQueryError, shown
-from mnemolog.memory.base import Base
-from mnemolog.ports import exporter_of
+import msgspec
+
+from mnemolog import layouts
+from mnemolog.errors import InvalidFormatError, InvalidQueryError, shown
+from mnemolog.layouts.contract import Bundle, FileOut, Layout, LeftOut, SessionOut
+from mnemolog.layouts.folder import refuse_existing, write_file, write_folder
+from mnemolog.memory.subjects import ExportHost, Gathering, Subject
+from mnemolog.ports import Progress, exporter_of
 
 INDEX_SHAPES = ("inverted", "entries")
 
 
-class Exporting(Base):
-    """The verbs that hand out what is derived."""
+class ExportReport(msgspec.Struct, kw_only=True):
+    """What an export wrote; counts are by type or by reason."""
+
+    layout: str
+    sessions: int = 0
+    files: int = 0
+    size_bytes: int = 0
+    entries: Counter[str] = msgspec.field(default_factory=Counter)
+    left_out: Counter[str] = msgspec.field(default_factory=Counter)
+    warnings: list[str] = msgspec.field(default_factory=list)
+
+
+class Exporting(ExportHost):
+    """The verbs that hand out."""
+
+    def export_session(self, session_id: str, format: str = "json") -> str:
+        """A session as text: `json`, `jsonl` or `markdown`."""
+        return self._text(Subject.of(session_id, None, None), format)
+
+    def export_subject(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        format: str = "json",
+    ) -> str:
+        """Everything about a user, an agent or a session as text; without any, all there is."""
+        return self._text(Subject.of(session_id, user_id, agent_id), format)
+
+    def export_files(
+        self,
+        layout: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+    ) -> Iterator[tuple[str, bytes]]:
+        """The files of an export, one at a time: relative name and content."""
+        chosen = layouts.named(layout, layouts.WRITABLE)
+        subject = Subject.of(session_id, user_id, agent_id)
+        return self._files(chosen, subject, ExportReport(layout=chosen.name), None)
+
+    def export_to(
+        self,
+        path: str | os.PathLike[str],
+        layout: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> ExportReport:
+        """Write an export to a new folder, or a new file where the layout has only one."""
+        chosen = layouts.named(layout, layouts.WRITABLE)
+        subject = Subject.of(session_id, user_id, agent_id)
+        report = ExportReport(layout=chosen.name)
+        target = os.fspath(path)
+        refuse_existing(target)
+        files = self._files(chosen, subject, report, progress)
+        if chosen.name in layouts.SINGLE:
+            write_file(target, next(files).content)
+        else:
+            write_folder(target, files)
+        return report
 
     def export_index(self, session_id: str | None = None, shape: str = "entries") -> dict[str, Any]:
         """The index of one session, or with None of all that this handle may see, as plain JSON.
@@ -28,3 +99,44 @@ class Exporting(Base):
             decay = self._settings(self._manifest(session_id)).decay
         index = exporter_of(self._search_index())
         return index.export(shape, self._viewer, session_id, self._clock.now(), decay)
+
+    def _text(self, subject: Subject, format: str) -> str:
+        if format not in layouts.SINGLE:
+            raise InvalidFormatError(
+                f"There is no format {shown(format)} for a text.",
+                advice=f"Use one of {', '.join(layouts.SINGLE)}.",
+            )
+        chosen = layouts.named(format, layouts.WRITABLE)
+        files = self._files(chosen, subject, ExportReport(layout=format), None)
+        return next(files).content.decode()
+
+    def _files(
+        self, layout: Layout, subject: Subject, report: ExportReport, progress: Progress | None
+    ) -> Iterator[FileOut]:
+        gathering = Gathering(self, subject, self.export_index)
+        bundle = _counted(gathering.bundle(), report, gathering.sessions, progress)
+        assert layout.write is not None
+        for found in layout.write(bundle):
+            if isinstance(found, LeftOut):
+                report.left_out[found.why] += 1
+                continue
+            report.files += 1
+            report.size_bytes += len(found.content)
+            yield found
+
+
+def _counted(bundle: Bundle, report: ExportReport, total: int, progress: Progress | None) -> Bundle:
+    """The same bundle, whose sessions are counted as they are taken."""
+    for entries in (*bundle.users.values(), bundle.shared):
+        report.entries.update(entry.type for entry in entries)
+
+    def sessions() -> Iterator[SessionOut]:
+        for one in bundle.sessions:
+            report.sessions += 1
+            report.entries.update(entry.type for entry in one.entries)
+            report.warnings += (f"{one.session.id}: {text}" for text in one.warnings)
+            yield one
+            if progress is not None:
+                progress(report.sessions, total)
+
+    return bundle._replace(sessions=sessions())

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import InvalidQueryError, NotAllowedError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.query import Hits, Query
-from mnemolog.model.times import hours_between
-from mnemolog.policy import decay as decaying
-from mnemolog.policy.access import OWNER
-from mnemolog.policy.importance import importance
-from mnemolog.ports import Progress
+from mnemolog.policy.access import OWNER, may_see
+from mnemolog.policy.recalling import ordered, recalled
+from mnemolog.ports import Progress, exporter_of
 
 
 class Finding(Base):
@@ -27,14 +25,32 @@ class Finding(Base):
         """Search one session, or with None all that this handle may see.
 
         Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
-        `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`.
+        `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`. With
+        `include_archived`, one session's entries that compactions moved out are searched too.
         """
         now = self._clock.now()
+        is_deep = bool(filters.pop("include_archived", False))
         asked = queries.parse({**queries.as_mapping(query), **filters}, now)
         decay = self.settings.decay
         if session_id is not None:
             decay = self._settings(self._manifest(session_id)).decay
-        return self._search_index().search(asked, self._viewer, session_id, now, decay)
+        hits = self._search_index().search(asked, self._viewer, session_id, now, decay)
+        return self._with_moved(hits, asked, session_id) if is_deep else hits
+
+    def _with_moved(self, hits: Hits, asked: Query, session_id: str | None) -> Hits:
+        if session_id is None:
+            raise InvalidQueryError(
+                "Archived entries are searched in one session at a time.",
+                advice="Give the session, or leave include_archived out.",
+            )
+        known = {hit.entry.id for hit in hits}
+        found = [
+            hit
+            for one in self._keeper.moved(session_id).values()
+            if one.died is None and one.entry.id not in known and may_see(self._viewer, one.entry)
+            if (hit := recalled(one.entry, asked)) is not None
+        ]
+        return Hits(ordered([*hits, *found], asked), hits.semantic)
 
     query_memories = query
 
@@ -56,16 +72,8 @@ class Finding(Base):
     def update_decay_factors(self, session_id: str) -> dict[str, float]:
         """The decay of each of a session's entries as of now; computed, never stored."""
         decay = self._settings(self._manifest(session_id)).decay
-        now = self._clock.now()
-        return {
-            entry.id: decaying.factor(
-                entry.type,
-                hours_between(entry.timestamp, now),
-                decay,
-                decaying.boost(0, importance(entry)),
-            )
-            for entry in self._read(session_id).entries
-        }
+        index = exporter_of(self._search_index())
+        return index.export("decays", self._viewer, session_id, self._clock.now(), decay)
 
     def rebuild_index(
         self, session_id: str | None = None, *, progress: Progress | None = None

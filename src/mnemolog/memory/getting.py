@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnemolog.errors import SessionError, StorageError
-from mnemolog.memory.base import Base
+from mnemolog.memory.keeping import Keeping
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Manifest, Statistics, Summary
+from mnemolog.model.times import normalise
 from mnemolog.policy import filters as filtering
 from mnemolog.ports import SHARED, LogKey, Reading
 
 
-class Getting(Base):
+class Getting(Keeping):
     """The verbs that read; none of them writes to a log."""
 
     def get_memory(self, session_id: str, memory_id: str) -> Entry | None:
@@ -24,7 +25,7 @@ class Getting(Base):
         for log in _logs(manifest):
             for entry in self._store.read(log, self._viewer, ids=(memory_id,)).entries:
                 return entry
-        return None
+        return self._moved_entry(session_id, memory_id)
 
     def get_entries(
         self,
@@ -35,15 +36,20 @@ class Getting(Base):
         types: Iterable[str] | str | None = None,
         after: int = 0,
         last: int | None = None,
+        as_of: object = None,
         **more: Any,
     ) -> Warned:
-        """A session's entries in order: of these types, past the number `after`, the `last` few."""
+        """A session's entries in order: of these types, past the number `after`, the `last` few.
+
+        With `as_of`, a time, they are those that were there at that moment, as they were then.
+        """
         wanted = filtering.prepare({**shapes.as_record(filters), **more})
         chosen = None if types is None else {type_name(t) for t in plain.strings(types, "types")}
         last = plain.count(last, "last")
         cut = None if wanted else last
         past = plain.count(after, "after") or 0
-        reading = self._read(session_id, types=chosen, after=past, last=cut)
+        moment = None if as_of is None else normalise(as_of, "as_of")
+        reading = self._read(session_id, types=chosen, after=past, last=cut, as_of=moment)
         found = [entry for entry in reading.entries if filtering.matches(entry, wanted)]
         if wanted and last is not None:
             found = found[-last:] if last > 0 else []
@@ -96,6 +102,7 @@ class Getting(Base):
         """All sessions that this handle may see, in numbers."""
         total = Counter[str]()
         agents = Counter[str]()
+        hidden = Counter[str]()
         numbers = Counter[str]()
         times: list[str] = []
         for one in self._visible():
@@ -105,6 +112,7 @@ class Getting(Base):
                 continue  # gone meanwhile, or for `doctor` to look at
             total.update(summary.counts)
             agents.update(summary.agents)
+            hidden.update(summary.redactions)
             numbers.update(
                 sessions=1,
                 revisions=summary.revisions,
@@ -121,6 +129,7 @@ class Getting(Base):
             last_seq=0,
             last_written=max(times, default=None),
             damaged=numbers["damaged"],
+            redactions=dict(hidden),
         )
         return _statistics(
             None, summary, numbers["limit"], min(times, default=None), numbers["sessions"]
@@ -169,6 +178,7 @@ def _statistics(
         total_size_bytes=summary.size_bytes,
         max_size_bytes=limit,
         corrupted_lines=summary.damaged,
+        redactions=summary.redactions,
         revisions=summary.revisions,
         created_at=created_at,
         updated_at=changed,

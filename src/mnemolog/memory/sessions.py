@@ -12,9 +12,10 @@ from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
 from mnemolog.model.session import Manifest, Session
-from mnemolog.model.times import to_text
+from mnemolog.model.times import normalise, to_text
 from mnemolog.policy import quota
 from mnemolog.ports import Listed, Wanted
+from mnemolog.settings import Settings
 
 STATES = ("active", "idle", "archived", "deleted")
 _CLOSED = "closed_seq"
@@ -33,6 +34,7 @@ class Sessions(Base):
         preferences: Mapping[str, Any] | None = None,
         settings: Mapping[str, object] | None = None,
         session_id: str | None = None,
+        created_at: object = None,
     ) -> Session:
         """Create a session; an agent's view adds the agent itself to `agent_ids`."""
         now = self._clock.now()
@@ -40,20 +42,28 @@ class Sessions(Base):
         if self._viewer.agent is not None and self._viewer.agent not in agents:
             agents = (*agents, self._viewer.agent)
         overrides = plain.plain_object(settings, "settings", [])
-        self.settings.with_overrides(overrides)
+        in_force = self.settings.with_overrides(overrides)
         manifest = Manifest(
             v=FORMAT,
             session_id=check_name(session_id, "session id") or new_session_id(now),
             user_id=self._own_user(check_name(user_id, "user id")),
             agent_ids=agents,
-            created_at=to_text(now),
-            metadata=plain.plain_object(metadata, "metadata", []),
-            preferences=plain.plain_object(preferences, "preferences", []),
+            created_at=to_text(now) if created_at is None else normalise(created_at, "created_at"),
+            metadata=self._clean(metadata, "metadata", in_force),
+            preferences=self._clean(preferences, "preferences", in_force),
             settings=overrides,
         )
         quota.check_envelope(len(msgspec.json.encode(manifest)))
         self._store.create(manifest)
         return _session(Listed(manifest, 0, None))
+
+    def _clean(
+        self, given: Mapping[str, Any] | None, what: str, settings: Settings
+    ) -> dict[str, Any]:
+        """A session's own facts, with secrets hidden as in an entry."""
+        facts = plain.plain_object(given, what, [])
+        redact = self._redact(settings)
+        return dict(redact(facts)[0]) if redact and facts else facts
 
     def _own_user(self, user_id: str | None) -> str | None:
         if self._viewer.user is not None and user_id not in (None, self._viewer.user):
@@ -84,7 +94,8 @@ class Sessions(Base):
             )
         agents = None if agent_ids is None else _agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences, "settings": settings}
-        checked = {name: plain.plain_object(value, name, []) for name, value in given.items()}
+        in_force = self._settings(self._manifest(session_id))
+        checked = {name: self._clean(value, name, in_force) for name, value in given.items()}
 
         def edit(before: Manifest) -> Manifest:
             merged: dict[str, Any] = {
@@ -102,13 +113,6 @@ class Sessions(Base):
         last = self._read(session_id, last=0).summary.last_seq
         self._store.change(session_id, lambda before: _closed(before, last))
         return self.load_session(session_id)
-
-    def delete_session(self, session_id: str) -> None:
-        """Remove a session and everything in it; for the owner alone."""
-        self._manifest(session_id)
-        if self._viewer.agent is not None:
-            raise NotAllowedError("An agent's view cannot delete a session.", advice=_ASK_OWNER)
-        self._store.delete(session_id)
 
     def list_sessions(
         self,
@@ -154,6 +158,7 @@ def _agents(given: Iterable[str]) -> tuple[str, ...]:
 def _session(one: Listed) -> Session:
     manifest = one.manifest
     closed = manifest.markers.get(_CLOSED)
+    is_idle = closed is not None and one.last_seq <= closed
     return Session(
         id=manifest.session_id,
         user_id=manifest.user_id,
@@ -161,7 +166,7 @@ def _session(one: Listed) -> Session:
         metadata=manifest.metadata,
         preferences=manifest.preferences,
         settings=manifest.settings,
-        state="idle" if closed is not None and one.last_seq <= closed else "active",
+        state="archived" if manifest.archived_at else "idle" if is_idle else "active",
         created_at=manifest.created_at,
         updated_at=max(one.last_written or "", manifest.created_at),
     )

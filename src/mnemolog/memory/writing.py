@@ -7,23 +7,23 @@ from mnemolog.errors import (
     ConcurrentModificationError,
     EntryNotFoundError,
     SchemaInvalidError,
+    SizeLimitError,
     shown,
 )
-from mnemolog.memory.base import Base
+from mnemolog.memory.keeping import Keeping
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
-from mnemolog.policy.drafting import Circumstances
-from mnemolog.ports import SHARED, LogKey, Write
-from mnemolog.settings import Storage
+from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.ports import SHARED, Appended, LogKey, Write
 
 _TRIES = 8
 
 
-class Writing(Base):
+class Writing(Keeping):
     """The verbs that store something; each returns receipts."""
 
     def add_memory(
@@ -117,7 +117,7 @@ class Writing(Base):
             )
         drafted = drafting.revise(before, changes, where)
         write = Write(drafted.entry, True, before.seq if expected is None else expected)
-        return self._append(log, [(write, drafted.notes)], where.storage)[0]
+        return self._append(log, [(write, drafted)], where)[0]
 
     def _find(
         self, session_id: str, user_id: str | None, memory_id: str
@@ -141,13 +141,13 @@ class Writing(Base):
                 advice="Add those of scope user and shared by calls of their own.",
                 field="scope",
             )
-        batch = [(Write(drafted.entry, drafted.is_given), drafted.notes) for drafted in drafts]
-        return self._append(logs.pop(), batch, where.storage)
+        batch = [(Write(drafted.entry, drafted.is_given), drafted) for drafted in drafts]
+        return self._append(logs.pop(), batch, where)
 
     def _append(
-        self, log: LogKey, batch: list[tuple[Write, tuple[str, ...]]], storage: Storage
+        self, log: LogKey, batch: list[tuple[Write, Drafted]], where: Circumstances
     ) -> list[Receipt]:
-        done = self._store.append(log, [write for write, _ in batch], self._viewer, storage)
+        done, told = self._stored(log, [write for write, _ in batch], where)
         return [
             Receipt(
                 id=write.entry.id,
@@ -155,10 +155,29 @@ class Writing(Base):
                 durable=done.durable,
                 seq=seq,
                 session_id=write.entry.session_id,
-                warnings=notes + done.warnings,
+                redactions=drafted.hidden,
+                warnings=drafted.notes + done.warnings + told,
             )
-            for (write, notes), seq, is_revision in zip(batch, done.seqs, done.revised, strict=True)
+            for (write, drafted), seq, is_revision in zip(
+                batch, done.seqs, done.revised, strict=True
+            )
         ]
+
+    def _stored(
+        self, log: LogKey, writes: list[Write], where: Circumstances
+    ) -> tuple[Appended, tuple[str, ...]]:
+        """Append, making room where there is none; and what there is to say about that."""
+        told: str | None = None
+        try:
+            done = self._store.append(log, writes, self._viewer, where.storage)
+        except SizeLimitError as error:
+            if log.kind != "session":
+                raise
+            told = self._make_room(log.id, error)
+            done = self._store.append(log, writes, self._viewer, where.storage)
+        if log.kind == "session" and 0 < where.trigger < done.used:
+            told = self._relieve(log.id, done.used) or told
+        return done, (told,) if told else ()
 
     def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:
         if entry.scope == "shared":

@@ -58,11 +58,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(list[Hit]):
-    """Hits in order; `semantic` says whether meaning was compared: ready, pending or off."""
+    """Hits in order; `semantic` says whether meaning was compared: ready, pending or off.
 
-    def __init__(self, hits: list[Hit], semantic: str = "off") -> None:
+    `missing` counts what matched and could not be read, because its log was rewritten each time.
+    """
+
+    def __init__(self, hits: list[Hit], semantic: str = "off", missing: int = 0) -> None:
         super().__init__(hits)
         self.semantic = semantic
+        self.missing = missing
 
 
 def parse(given: Mapping[str, Any], now: datetime) -> Query:

@@ -27,6 +27,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     markers: dict[str, Any] = {}
     generation: int = 1
     segments: tuple[Segment, ...] = ()
+    archived_at: str | None = None
+    """Only in the archive."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     last_seq: int
     last_written: str | None
     damaged: int
+    redactions: dict[str, int] = {}
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +78,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     total_size_bytes: int
     max_size_bytes: int
     corrupted_lines: int
+    redactions: dict[str, int]
     revisions: int
     created_at: str | None
     updated_at: str | None

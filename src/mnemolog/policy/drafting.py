@@ -1,6 +1,6 @@
 """From a caller's record to a checked entry, ready to be stored."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -23,6 +23,12 @@ class Drafted(NamedTuple):
     entry: Entry
     is_given: bool
     notes: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    """The kinds of secrets that were hidden in it."""
+
+
+Redact = Callable[[Any], tuple[Any, Mapping[str, int]]]
+"""Hides secrets in a tree of texts; says how many of each kind."""
 
 
 class Circumstances(NamedTuple):
@@ -33,21 +39,47 @@ class Circumstances(NamedTuple):
     viewer: Viewer
     now: datetime
     storage: Storage
+    redact: Redact | None = None
+    trigger: int = 0
+    """The size in bytes from which on the log is compacted by itself; 0 means never."""
+    run_id: str | None = None
+    """The run whose own notes are written, if they are."""
 
 
 def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
     """Check a record and complete it; raises what a caller can act on."""
     notes: list[str] = []
     fields = shapes.fields_of(record, notes)
+    hidden = hide(fields, where.redact)
     if fields["type"] == "finding" and isinstance(fields["content"], dict):
         fields["content"].setdefault("status", "open")
     _settle_identity(fields, where)
-    _settle_scope(fields)
+    _settle_scope(fields, where.run_id)
     is_given = _settle_id(fields, where.now)
     _settle_time(fields, to_text(where.now), notes)
     entry = Entry(v=FORMAT, **fields)
     _check_sizes(entry, where.storage)
-    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)))
+    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)), hidden)
+
+
+def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
+    """Hide secrets in the fields that hold what somebody said, never in ids; says which kinds."""
+    if redact is None:
+        return ()
+    said = {name: fields[name] for name in _SAID if name in fields}
+    clean, counts = redact(said)
+    fields.update(clean)
+    kinds = dict(counts)
+    if "tags" in fields:
+        fields["tags"] = tuple(dict.fromkeys(_tag(tag, redact, kinds) for tag in fields["tags"]))
+    return tuple(kinds)
+
+
+def _tag(tag: str, redact: Redact, kinds: dict[str, int]) -> str:
+    """A placeholder is no tag: its kind alone becomes one."""
+    clean, counts = redact(tag)
+    kinds.update(counts)
+    return tag if clean is tag or clean == tag else f"redacted-{next(iter(counts))}"
 
 
 def _settle_time(fields: dict[str, Any], written: str, notes: list[str]) -> None:
@@ -77,16 +109,24 @@ def _settle_identity(fields: dict[str, Any], where: Circumstances) -> None:
         )
 
 
-def _settle_scope(fields: dict[str, Any]) -> None:
+def _settle_scope(fields: dict[str, Any], run_id: str | None) -> None:
+    if run_id is not None:
+        fields |= {"scope": "run", "run_id": run_id}
     scope = fields.get("scope")
-    if scope == "run":
+    if scope == "run" and run_id is None:
         raise SchemaInvalidError(
             "Notes of a run cannot be stored in a session's log.", field="scope"
         )
     if scope == "agent" and "agent_id" not in fields:
         raise SchemaInvalidError("An entry of scope agent needs `agent_id`.", field="agent_id")
-    if fields.get("compartment", "plan") != "plan":
-        raise SchemaInvalidError("Only plan notes name their compartment.", field="compartment")
+    if "compartment" in fields and fields["type"] != "note":
+        raise SchemaInvalidError("Only notes name their compartment.", field="compartment")
+    if fields.get("compartment") in ("run", "session"):
+        raise SchemaInvalidError(
+            "Notes of a run or a session are told by their scope alone.",
+            advice="Leave compartment out.",
+            field="compartment",
+        )
 
 
 def _settle_id(fields: dict[str, Any], now: datetime) -> bool:
@@ -116,6 +156,7 @@ def _check_sizes(entry: Entry, storage: Storage) -> None:
         quota.check_envelope(len(msgspec.json.encode(beside)))
 
 
+_SAID = ("content", "context", "metadata")
 FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
 _KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
          "importance", "metadata")  # fmt: skip
@@ -137,9 +178,10 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> D
         kept = {name: value for name, value in before.metadata.items() if name != "references"}
         record["metadata"] = kept
     fields = shapes.fields_of({**record, **given}, notes)
+    hidden = hide(fields, where.redact)
     written = to_text(where.now)
     fields["timestamp"] = before.timestamp
     at = written if written != before.timestamp else None
     entry = Entry(v=FORMAT, at=at, **fields)
     _check_sizes(entry, where.storage)
-    return Drafted(entry, True, tuple(dict.fromkeys(notes)))
+    return Drafted(entry, True, tuple(dict.fromkeys(notes)), hidden)

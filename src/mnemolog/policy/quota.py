@@ -42,3 +42,17 @@ def check_log(name: str, used: int, incoming: int, limit: int, **details: object
             **details,
         )
     return used + incoming > NEARLY_FULL * limit
+
+
+def check_root(used: int, incoming: int, limit: int) -> None:
+    """Refuse what would grow everything below a root past its limit."""
+    if used + incoming > limit:
+        raise SizeLimitError(
+            f"All logs and the archive hold {used:,} bytes; {incoming:,} more would pass"
+            f" the limit of {limit:,}.",
+            advice="Delete sessions, let `mnemolog maintain` archive and purge, or raise"
+            " storage.max_root_size_mb.",
+            size_bytes=used,
+            needed_bytes=incoming,
+            limit_bytes=limit,
+        )

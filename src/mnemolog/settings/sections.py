@@ -13,6 +13,18 @@ TYPES = ("conversation", "decision", "finding", "preference")
 
 T = TypeVar("T")
 
+_MINUTE, _HOUR, _DAY = "[0-5]?[0-9]", "(?:[01]?[0-9]|2[0-3])", "(?:0?[1-9]|[12][0-9]|3[01])"
+_MONTH, _WEEKDAY = "(?:0?[1-9]|1[0-2])", "[0-7]"
+
+
+def _cron_field(number: str) -> str:
+    """A list of numbers, and of ranges or `*` with or without a step."""
+    one = rf"(?:{number}|(?:\*|{number}-{number})(?:/0?[1-9][0-9]?)?)"
+    return f"{one}(?:,{one})*"
+
+
+CRON = f"^{' '.join(map(_cron_field, (_MINUTE, _HOUR, _DAY, _MONTH, _WEEKDAY)))}$"
+
 Share = Annotated[float, Meta(ge=0, le=1)]
 PositiveShare = Annotated[float, Meta(gt=0, le=1)]
 Hours = Annotated[float, Meta(gt=0, le=1_000_000)]
@@ -46,8 +58,8 @@ class Storage(Section, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000_000,
-            description="Largest size of all sessions together, in MiB; 0 means no limit"
-            " (takes effect with compaction).",
+            description="Largest size of all logs and of the archive together, in MiB;"
+            " 0 means no limit.",
         ),
     ] = 0.0
     segment_size_mb: Annotated[
@@ -85,6 +97,11 @@ class Storage(Section, frozen=True, kw_only=True):
     def max_session_bytes(self) -> int:
         """The session limit in bytes."""
         return max(1, int(self.max_session_size_mb * MIB))
+
+    @property
+    def max_root_bytes(self) -> int:
+        """The limit of the whole root in bytes; 0 means none."""
+        return max(1, int(self.max_root_size_mb * MIB)) if self.max_root_size_mb else 0
 
     @property
     def segment_bytes(self) -> int:
@@ -157,26 +174,27 @@ class Compaction(Section, frozen=True, kw_only=True):
 
     auto: Annotated[
         bool,
-        Meta(description="Compact by itself at the size trigger (takes effect with compaction)."),
+        Meta(description="Compact by itself at the size trigger."),
     ] = True
     size_trigger: Annotated[
         PositiveShare,
-        Meta(
-            description="Share of the session limit at which compaction starts"
-            " (takes effect with compaction)."
-        ),
+        Meta(description="Share of the session limit at which compaction starts."),
     ] = 0.9
     relevance_floor: Annotated[
         Share,
-        Meta(description="Entries below this relevance go first (takes effect with compaction)."),
+        Meta(description="Entries below this relevance move to the archive first."),
     ] = 0.05
     keep_fraction: Annotated[
         PositiveShare,
         Meta(
-            description="Share of entries kept when a log is still too large after that"
-            " (takes effect with compaction)."
+            description="Share of entries kept when a log is still too large after that;"
+            " repeated until it fits."
         ),
     ] = 0.8
+
+    def trigger(self, limit: int) -> int:
+        """The size in bytes at which a log of this limit is compacted by itself; 0 for never."""
+        return int(limit * self.size_trigger) if self.auto else 0
 
 
 class RedactionPattern(Section, frozen=True, kw_only=True):
@@ -197,20 +215,14 @@ class Retention(PerType[int | None], frozen=True, kw_only=True):
 
     conversation: Annotated[
         Days | None,
-        Meta(description="Days that conversation entries are kept (takes effect with privacy)."),
+        Meta(description="Days that conversation entries are kept."),
     ] = 90
-    decision: Annotated[
-        Days | None, Meta(description="Days that decisions are kept (takes effect with privacy).")
-    ] = 365
-    finding: Annotated[
-        Days | None, Meta(description="Days that findings are kept (takes effect with privacy).")
-    ] = 180
-    preference: Annotated[
-        Days | None, Meta(description="Days that preferences are kept (takes effect with privacy).")
-    ] = 730
+    decision: Annotated[Days | None, Meta(description="Days that decisions are kept.")] = 365
+    finding: Annotated[Days | None, Meta(description="Days that findings are kept.")] = 180
+    preference: Annotated[Days | None, Meta(description="Days that preferences are kept.")] = 730
     default: Annotated[
         Days | None,
-        Meta(description="Days that every other type is kept (takes effect with privacy)."),
+        Meta(description="Days that every other type is kept."),
     ] = None
 
 
@@ -228,36 +240,34 @@ class Privacy(Section, frozen=True, kw_only=True):
     retention_days: Retention = Retention()
     auto_purge: Annotated[
         bool,
-        Meta(description="Purge what is past its retention (takes effect with privacy)."),
+        Meta(
+            description="Let `maintain` purge what is past its retention on schedule, once a first"
+            " purge was confirmed."
+        ),
     ] = True
     purge_schedule: Annotated[
         str,
         Meta(
-            pattern=r"^[0-9*,/-]+( [0-9*,/-]+){4}$",
+            pattern=CRON,
             title="five cron fields",
-            description="When the purge runs (takes effect with privacy).",
+            description="When `maintain` purges: minute, hour, day, month, weekday; local time.",
         ),
     ] = "0 2 * * 0"
     audit_deletions: Annotated[
         bool,
-        Meta(
-            description="Record that a deletion happened, never what it said"
-            " (takes effect with privacy)."
-        ),
+        Meta(description="Record that a deletion happened, never what it said."),
     ] = True
     undelete_days: Annotated[
         int,
         Meta(
             ge=0,
             le=100_000,
-            description="Days in which a deletion can be undone (takes effect with privacy).",
+            description="Days in which a deletion can be undone; a purge erases it after that.",
         ),
     ] = 30
     keep_approved_decisions: Annotated[
         bool,
-        Meta(
-            description="Never purge decisions that the user approved (takes effect with privacy)."
-        ),
+        Meta(description="Never purge decisions that the user approved."),
     ] = True
 
 
@@ -266,16 +276,13 @@ class Archive(Section, frozen=True, kw_only=True):
 
     auto: Annotated[
         bool,
-        Meta(description="Archive idle sessions by itself (takes effect with archive)."),
+        Meta(description="Archive idle sessions by itself."),
     ] = True
-    after_idle_days: Annotated[
-        Days, Meta(description="Days without a write before that (takes effect with archive).")
-    ] = 30
+    after_idle_days: Annotated[Days, Meta(description="Days without a write before that.")] = 30
     auto_restore: Annotated[
         bool,
         Meta(
-            description="A write to an archived session restores it; otherwise E_SESSION_ARCHIVED"
-            " (takes effect with archive)."
+            description="A write to an archived session restores it; otherwise E_SESSION_ARCHIVED."
         ),
     ] = True
 

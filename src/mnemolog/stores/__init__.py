@@ -1,10 +1,12 @@
 """Back ends. `open` picks the one that a root or an address asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mnemolog import paths
 from mnemolog.errors import InvalidFormatError
-from mnemolog.ports import BackEnd
+from mnemolog.ports.back_end import BackEnd
+from mnemolog.ports.embedder import Embedder
 from mnemolog.stores.lazy import LazyIndex
 
 
@@ -14,6 +16,18 @@ def __getattr__(name: str) -> Any:
         from mnemolog.stores.files import open_root
 
         return open_root
+    if name == "FilesKeeper":
+        from mnemolog.stores.files.keeper import FilesKeeper
+
+        return FilesKeeper
+    if name == "FilesMover":
+        from mnemolog.stores.files.mover import FilesMover
+
+        return FilesMover
+    if name == "Redactor":
+        from mnemolog.policy.redaction import Redactor
+
+        return Redactor
     if name == "make_finder":
         from mnemolog.stores.files.finder import make_finder
 
@@ -21,7 +35,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-def open(root: str, environ: Mapping[str, str], overrides: Mapping[str, object]) -> BackEnd:
+def make_redactor(key: bytes, patterns: Sequence[tuple[str, str]]) -> Any:
+    """What hides secrets; its rules take longer to load than all the rest."""
+    return __getattr__("Redactor")(key, patterns=patterns)
+
+
+def open(
+    root: str,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object],
+    embedder: Embedder | str | None = None,
+) -> BackEnd:
     """Open the back end that `root` names."""
     if "://" in root:
         raise InvalidFormatError(
@@ -29,5 +53,11 @@ def open(root: str, environ: Mapping[str, str], overrides: Mapping[str, object])
             advice="Give the path of a folder.",
         )
     disk, store, settings = __getattr__("open_root")(root, environ, overrides)
-    index = LazyIndex(lambda: __getattr__("make_finder")(disk, settings))
-    return BackEnd(store, index, settings)
+    index = LazyIndex(
+        lambda: __getattr__("make_finder")(disk, settings, embedder),
+        lambda: disk.ident(f"{paths.INDEX}/index.db") is not None,
+    )
+    keeper = __getattr__("FilesKeeper")(disk, store.held, index.purge, make_redactor)
+    return BackEnd(
+        store, index, keeper, settings, lambda: __getattr__("FilesMover")(disk, settings, disk.root)
+    )

@@ -3,21 +3,30 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from mnemolog.log import forks
 from mnemolog.model.query import Hits, Query
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Follower, Index, Listed, Progress, Wanted, exporter_of
+from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay
+
+
+class Purged(Index, Protocol):
+    """An index that can be made to forget."""
+
+    def purge(self, gone: Wiped | str) -> bool:
+        """Forget entries, or a whole log, for good; False if it could not."""
 
 
 class LazyIndex:
     """Passes every call on to the real index."""
 
-    def __init__(self, make: Callable[[], Index]) -> None:
+    def __init__(self, make: Callable[[], Purged], is_there: Callable[[], bool]) -> None:
         self._make = make
-        self._made: Index | None = None
+        self._is_there = is_there
+        self._made: Purged | None = None
         self.forget()
         forks.watch(self)
 
@@ -25,7 +34,7 @@ class LazyIndex:
         """Start with a mutex of its own, as a forked child must."""
         self._mutex = Lock()
 
-    def _index(self) -> Index:
+    def _index(self) -> Purged:
         with self._mutex:
             if self._made is None:
                 self._made = self._make()
@@ -54,6 +63,10 @@ class LazyIndex:
 
     def rebuild(self, progress: Progress | None = None) -> int:
         return self._index().rebuild(progress)
+
+    def purge(self, gone: Wiped | str) -> bool:
+        """Forget a log's rows for good; False if all of the index has to go for that."""
+        return not self._is_there() or self._index().purge(gone)
 
     def close(self) -> None:
         if self._made is not None:

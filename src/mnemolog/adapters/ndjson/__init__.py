@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -16,9 +16,11 @@ from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk
 from mnemolog.log import forks
 from mnemolog.log.places import open_guard
+from mnemolog.log.redacting import Redaction
 from mnemolog.log.writer import Writer
 from mnemolog.model.ids import new_session_id
 from mnemolog.model.times import to_text
+from mnemolog.policy.redaction import Redactor
 
 __all__ = ["AgentSessions", "Erasure", "Event", "Found", "Saved", "SessionFile"]
 
@@ -32,6 +34,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     timestamp: Any
+    redactions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -54,6 +57,14 @@ class Erasure(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
+def _make_redactor(key: bytes, patterns: Sequence[tuple[str, str]]) -> Redactor:
+    return Redactor(key, patterns=patterns)
+
+
+def _as_it_is(value: Any) -> tuple[Any, Mapping[str, int]]:
+    return value, {}
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -69,10 +80,13 @@ class AgentSessions:
         disk: Disk | None = None,
         now: Callable[[], datetime] = _utc_now,
         lock_timeout: float = 5.0,
+        redact: bool = True,
     ) -> None:
         self._disk = disk or RealDisk(os.fspath(root))
         self._folder = AgentFolder(self._disk, agent, lock_timeout)
         self._now = now
+        redaction = Redaction(self._disk, _make_redactor, self._folder.redact_key)
+        self._redact = redaction.for_patterns(()) if redact else _as_it_is
         self._current: Writer | None = None
         self.forget()
         forks.watch(self)
@@ -101,12 +115,17 @@ class AgentSessions:
 
     def save(self, event: Mapping[str, Any]) -> Saved:
         """Append an event to the active session, which is made if there is none; durable then."""
-        draft = Draft(event)
+        draft = Draft(event, self._redact)
         with self._mutex:
             writer = self._current = self._current or self._create()
         _append(writer, lambda: draft.line(self._now()))
         name = writer.place.name
-        return Saved(session_id=name, timestamp=draft.timestamp, warnings=draft.warnings)
+        return Saved(
+            session_id=name,
+            timestamp=draft.timestamp,
+            redactions=draft.redactions,
+            warnings=draft.warnings,
+        )
 
     def load(self, session_id: str, limit: int | None = None) -> Found[Event]:
         """The events of a session in the order of saving, or only the last so many."""

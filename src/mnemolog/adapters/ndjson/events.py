@@ -12,6 +12,7 @@ from mnemolog.log.tail import backwards
 from mnemolog.model.entry import Damage
 from mnemolog.model.plain import plain
 from mnemolog.model.times import normalise, to_text
+from mnemolog.policy.drafting import Redact
 
 Event = dict[str, Any]
 T = TypeVar("T")
@@ -31,14 +32,16 @@ class Found(list[T]):
 class Draft:
     """An event, checked and encoded up to where its timestamp will stand."""
 
-    def __init__(self, event: Mapping[str, Any]) -> None:
+    def __init__(self, event: Mapping[str, Any], redact: Redact) -> None:
         if not isinstance(event, Mapping):
             raise SchemaInvalidError(
                 f"An event must be an object, not {type(event).__name__}.",
                 advice="Give a dictionary.",
             )
         notes: list[str] = []
-        fields: Event = plain(event, "event", notes)
+        checked: Event = plain(event, "event", notes)
+        fields, hidden = redact(checked)
+        self.redactions = tuple(hidden)
         if fields.get("timestamp", "") is None:
             del fields["timestamp"]
         self.timestamp = fields.get("timestamp")

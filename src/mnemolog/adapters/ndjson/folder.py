@@ -3,6 +3,7 @@
     <root>/.work-agent/agents/<slug>/memory/
     ├── sessions/<session-id>.ndjson   one event a line, and nothing else
     ├── locks/<session-id>             empty, locked while somebody writes, never removed
+    ├── redact.key                     the key of the tags in placeholders, once there is one
     ├── ids/<name>                     the id of a session whose file is named by its hash
     └── audit.jsonl                    what was cleared or deleted, never what it said
 
@@ -56,6 +57,11 @@ class AgentFolder:
         self._disk = disk
         self._timeout = lock_timeout
         self._path = f".work-agent/agents/{file_name(check_id(agent, 'agent id'))}/memory"
+
+    @property
+    def redact_key(self) -> str:
+        """Where the key of the redaction's tags lies."""
+        return f"{self._path}/redact.key"
 
     def names(self) -> list[str]:
         """The names of all files among the sessions."""

@@ -9,11 +9,25 @@ from mnemolog.errors import MnemologError
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.call import COMMON
 from mnemolog.faces.cli.verbs.add import add
+from mnemolog.faces.cli.verbs.archive import archive
+from mnemolog.faces.cli.verbs.audit import audit
+from mnemolog.faces.cli.verbs.backup import backup
+from mnemolog.faces.cli.verbs.compact import compact
+from mnemolog.faces.cli.verbs.delete import delete, undelete
 from mnemolog.faces.cli.verbs.demo import demo
 from mnemolog.faces.cli.verbs.doctor import doctor
+from mnemolog.faces.cli.verbs.erase import erase, verify
+from mnemolog.faces.cli.verbs.exporting import export
+from mnemolog.faces.cli.verbs.hook import hook
+from mnemolog.faces.cli.verbs.importing import import_
 from mnemolog.faces.cli.verbs.init import init
 from mnemolog.faces.cli.verbs.log import log
+from mnemolog.faces.cli.verbs.maintain import maintain
+from mnemolog.faces.cli.verbs.mcp import mcp
+from mnemolog.faces.cli.verbs.migrate import migrate
+from mnemolog.faces.cli.verbs.redact import redact
 from mnemolog.faces.cli.verbs.reindex import reindex
+from mnemolog.faces.cli.verbs.restore import restore
 from mnemolog.faces.cli.verbs.search import search
 from mnemolog.faces.cli.verbs.sessions import sessions
 from mnemolog.faces.cli.verbs.settings import settings
@@ -83,6 +97,8 @@ app = App(
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
 for each in (
-    init, add, show, log, search, watch, sessions, stats, reindex, doctor, settings, demo,
+    init, add, show, log, search, watch, sessions, stats, delete, undelete,
+    erase, verify, redact, compact, audit, archive, restore, export, import_,
+    backup, migrate, maintain, reindex, doctor, settings, mcp, hook, demo,
 ):  # fmt: skip
     app.add_command(each)

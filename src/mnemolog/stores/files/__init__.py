@@ -1,42 +1,51 @@
 """The default back end: plain files below one folder."""
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock as Mutex
+from typing import TypeVar
 
 from mnemolog import fs, paths
 from mnemolog.errors import SessionError, SettingsError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
-from mnemolog.log import forks, intents, sessions
+from mnemolog.log import forks, intents, sessions, sidecars
 from mnemolog.log.fold import Head, count
-from mnemolog.log.places import SessionPlace, open_guard
+from mnemolog.log.places import SessionPlace
 from mnemolog.log.reader import View
-from mnemolog.log.tail import last_line
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
 from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
 from mnemolog.settings import Settings, Storage, load
+from mnemolog.stores.files import archiving, keeper
 from mnemolog.stores.files.batch import Batch
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.root_size import RootSize
 
 # So many logs are held open at once; each costs up to six descriptors, and some systems allow 256.
 MAX_OPEN = 32
 
-_FOLDERS = (paths.SESSIONS, paths.INTENTS, paths.DIRTY)
+_FOLDERS = (paths.SESSIONS, paths.ARCHIVE, paths.INTENTS, paths.DIRTY)
 IGNORE = b"# Memory is private: never commit it.\n*\n"
+
+
+T = TypeVar("T")
+
+Look = Callable[[Head], Entry | None]
 
 
 class FilesStore:
     """Logs below one root, shared safely by any number of threads and processes."""
 
-    def __init__(self, disk: Disk, settings: Settings) -> None:
+    def __init__(self, disk: Disk, settings: Settings, versions: Versions = CURRENT) -> None:
         self._disk = disk
         self._settings = settings
+        self._versions = versions
         self._unsynced: dict[LogKey, tuple[int, float, File]] = {}
         self.forget()
         forks.watch(self)
@@ -47,13 +56,14 @@ class FilesStore:
         self._mutex = Mutex()
         self._logs: OrderedDict[LogKey, Held] = OrderedDict()
         self._unsynced = {}
+        self._root_size = RootSize(self._disk)
 
     def _prepare(self) -> None:
         # The reserve comes last: without it, the folders may not be durable yet.
         if any(self._disk.stat(path) is None for path in (*_FOLDERS, intents.RESERVE)):
             self._make_folders()
         intents.reserve(self._disk)
-        intents.finish(self._disk, lambda fields: sessions.finish(self._disk, fields))
+        intents.finish(self._disk, lambda fields: keeper.finish(self._disk, fields))
 
     def _make_folders(self) -> None:
         for folder in _FOLDERS:
@@ -63,68 +73,55 @@ class FilesStore:
                 fs.write_new(self._disk, ".gitignore", IGNORE)
         self._disk.sync_folder("")
 
-    def _log(self, key: LogKey) -> Held:
+    def held(self, key: LogKey) -> Held:
+        """What is kept open of a log; shared by all that work on it."""
         with self._mutex:
             held = self._logs.get(key)
             if held is None:
-                held = self._logs[key] = Held(self._disk, key, self._settings)
+                held = self._logs[key] = Held(self._disk, key, self._settings, self._versions)
                 while len(self._logs) > MAX_OPEN:
                     self._logs.popitem(last=False)
             self._logs.move_to_end(key)
             return held
 
     def create(self, manifest: Manifest) -> None:
-        sessions.create(self._disk, manifest)
+        sessions.create(self._disk, self._versions.settled(manifest))
         self._mark_dirty(LogKey("session", manifest.session_id))
 
     def load(self, session_id: str) -> Manifest:
-        return self._log(LogKey("session", session_id)).manifest()
+        return self.held(LogKey("session", session_id)).manifest()
 
     def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
-        held = self._log(LogKey("session", session_id))
-        after = sessions.change(self._disk, held.writer, sessions.place(session_id), edit)
+        held = self.held(LogKey("session", session_id))
+        place = sessions.place(session_id, self._versions)
+        after = self._writing(held, lambda: sessions.change(self._disk, held.writer, place, edit))
         self._mark_dirty(held.key)
         return after
 
-    def delete(self, session_id: str) -> None:
-        held = self._log(LogKey("session", session_id))
-        sessions.remove(self._disk, held.writer, sessions.place(session_id))
-        with self._mutex:
-            self._logs.pop(held.key, None)
-            self._unsynced.pop(held.key, None)
-        self._mark_dirty(held.key)
-
     def sessions(self, only: str | None = None) -> Iterator[Listed]:
         if only is not None:
-            yield self._listed(paths.session_folder(only), self.load(only))
+            yield archiving.listed(self._disk, sessions.place(only, self._versions))
             return
-        for name in self._disk.list(paths.SESSIONS):
-            folder = f"{paths.SESSIONS}/{name}"
-            if name.startswith("."):
-                continue
+        for name in sidecars.session_names(self._disk):
             with suppress(SessionError):
-                place = SessionPlace(name, folder)
-                yield self._listed(folder, place.manifest(open_guard(self._disk, place)))
+                place = SessionPlace(name, f"{paths.SESSIONS}/{name}", self._versions)
+                yield archiving.listed(self._disk, place)
 
-    def _listed(self, folder: str, manifest: Manifest) -> Listed:
-        """Look only at the ends of segments: the last that has a line tells."""
-        for segment in reversed(manifest.segments):
-            with suppress(FileNotFoundError):
-                last = last_line(self._disk.open(f"{folder}/{segment.name}", "read"))
-                if last is not None:
-                    return Listed(manifest, last.seq, last.at or last.timestamp)
-        return Listed(manifest, 0, None)
+    def _writing(self, held: Held, work: Callable[[], T]) -> T:
+        return archiving.writing(self._disk, held, self._settings, work)
 
     def append(
         self, log: LogKey, writes: Sequence[Write], viewer: Viewer, storage: Storage
     ) -> Appended:
-        held = self._log(log)
+        held = self.held(log)
         held.ensure_exists()
-        batch = Batch(self._disk, held, writes, viewer, storage)
-        file = held.writer.append(batch.compose, batch.names)
+        if storage.max_root_size_mb:
+            self._root_size.prepare(storage.max_root_bytes)
+        batch = Batch(self._disk, held, writes, viewer, storage, self._root_size)
+        file = self._writing(held, lambda: held.writer.append(batch.compose, batch.names))
         warnings = batch.warnings + self._mark_dirty(log)
         durable = self._settle(held, file, batch, storage)
-        return Appended(batch.seqs, batch.revised, durable, warnings)
+        return Appended(batch.seqs, batch.revised, durable, warnings, batch.used)
 
     def _settle(self, held: Held, file: File, batch: Batch, storage: Storage) -> bool:
         """Sync now, or later, as the durability level says; True if it was now."""
@@ -159,11 +156,12 @@ class FilesStore:
         types: Collection[str] | None = None,
         after: int = 0,
         last: int | None = None,
+        as_of: str | None = None,
     ) -> Reading:
-        held = self._log(log)
+        held = self.held(log)
         if not held.exists():
             return Reading(_summary(_NOTHING, []), (), iter(()))
-        view = held.reader.view() if ids is None else held.reader.find(*ids)
+        view = _view(held, ids, as_of)
         seen = [head for head in view.heads if not head.dead and may_see(viewer, head)]
         chosen = [
             head for head in seen if head.seq > after and (types is None or head.type in types)
@@ -172,7 +170,8 @@ class FilesStore:
             chosen.sort(key=lambda head: head.seq)
         if last is not None:
             chosen = chosen[-last:] if last > 0 else []
-        return Reading(_summary(view, seen), view.damage, _entries(view, chosen))
+        again = _second_look(held, viewer) if as_of is None else _no_second_look
+        return Reading(_summary(view, seen), view.damage, _entries(view, chosen, again))
 
     def close(self) -> None:
         with self._mutex:
@@ -182,7 +181,16 @@ class FilesStore:
         self.forget()
 
     def _mark_dirty(self, key: LogKey) -> tuple[str, ...]:
+        if key.kind == "run":
+            return ()  # no index reads the notes of runs
         return mark(self._disk, log_name(key))
+
+
+def _view(held: Held, ids: Collection[str] | None, as_of: str | None) -> View:
+    if as_of is None:
+        return held.reader.view() if ids is None else held.reader.find(*ids)
+    view = held.view_as_of(as_of)
+    return view._replace(heads=[head for head in view.heads if ids is None or head.id in ids])
 
 
 _NOTHING = View([], (), 0, 0, None, ())
@@ -198,14 +206,33 @@ def _summary(view: View, seen: list[Head]) -> Summary:
         last_seq=view.last_seq,
         last_written=view.last_written,
         damaged=len(view.damage),
+        redactions=dict(Counter(kind for head in seen for kind in head.hidden)),
     )
 
 
-def _entries(view: View, heads: list[Head]) -> Iterator[Entry]:
+def _entries(view: View, heads: list[Head], again: Look) -> Iterator[Entry]:
     for head in heads:
-        entry = view.entry(head)
+        entry = view.entry(head) or again(head)
         if entry is not None:
             yield entry
+
+
+def _second_look(held: Held, viewer: Viewer) -> Look:
+    """For entries whose lines were overwritten where they lay because their log went elsewhere."""
+
+    def look(head: Head) -> Entry | None:
+        while True:
+            view = held.reader.find(head.id)
+            seen = [one for one in view.heads if not one.dead and may_see(viewer, one)]
+            entry = view.entry(seen[0]) if seen else None
+            if entry is not None or held.reader.is_here():
+                return entry
+
+    return look
+
+
+def _no_second_look(head: Head) -> Entry | None:
+    return None
 
 
 def open_root(

@@ -8,16 +8,19 @@ from mnemolog.log import sessions
 from mnemolog.log.fold import Head
 from mnemolog.log.lines import Draft
 from mnemolog.log.writer import Handle
+from mnemolog.model.entry import MARKS
 from mnemolog.policy import quota
 from mnemolog.policy.access import Viewer, may_change
 from mnemolog.ports import Write
 from mnemolog.settings import Storage
 from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.root_size import RootSize
 
 _NAMES = {
     "session": "The session {!r:.200}",
     "user": "The log of the user {!r:.200}",
     "shared": "The shared log",
+    "run": "The run of the session {!r:.200}",
 }
 
 
@@ -25,17 +28,25 @@ class Batch:
     """Entries on their way into a log; encoded and hashed before the lock is taken."""
 
     def __init__(
-        self, disk: Disk, held: Held, writes: Sequence[Write], viewer: Viewer, storage: Storage
+        self,
+        disk: Disk,
+        held: Held,
+        writes: Sequence[Write],
+        viewer: Viewer,
+        storage: Storage,
+        root_size: RootSize,
     ) -> None:
         self._disk = disk
+        self._root_size = root_size
         self._held = held
         self._writes = writes
         self._viewer = viewer
         self._storage = storage
-        self._drafts = [Draft(write.entry) for write in writes]
+        self._drafts = [Draft(held.versions.latest(write.entry)) for write in writes]
         self.seqs: tuple[int, ...] = ()
         self.revised: tuple[bool, ...] = (False,) * len(writes)
         self.warnings: tuple[str, ...] = ()
+        self.used = 0
 
     def names(self) -> str:
         """The ids, for an error that must say whose fate is unknown."""
@@ -46,8 +57,8 @@ class Batch:
     def compose(self, handle: Handle) -> tuple[bytes, int]:
         """The bytes to append and the last number used in them; refuses what may not be written."""
         self._check_ids()
-        if self._held.key.kind == "session" and handle.tail.size >= self._storage.segment_bytes:
-            sessions.begin_segment(self._disk, sessions.place(self._held.key.id), handle)
+        if self._held.key.kind == "session":
+            self._prepare(handle)
         first = handle.tail.seq + 1
         self.seqs = tuple(range(first, first + len(self._drafts)))
         lines = (draft.line(seq) for draft, seq in zip(self._drafts, self.seqs, strict=True))
@@ -55,15 +66,26 @@ class Batch:
         self._check_size(handle, len(content))
         return content, self.seqs[-1]
 
+    def _prepare(self, handle: Handle) -> None:
+        """Seal a segment that is long enough, and say so when lines of a newer version begin."""
+        is_long = handle.tail.size >= self._storage.segment_bytes
+        is_older = handle.chain.v < self._held.versions.current
+        if is_long or is_older:
+            place = sessions.place(self._held.key.id, self._held.versions)
+            if is_long:
+                sessions.begin_segment(self._disk, place, handle)
+            else:
+                sessions.raise_version(self._disk, place, handle)
+
     def _check_ids(self) -> None:
         """Look given ids up; only the writer or the owner may revise an entry."""
-        given = [write for write in self._writes if write.is_given]
+        given = [write for write in self._writes if write.is_given or write.entry.target]
         if not given:
             return
-        view = self._held.reader.find(*(write.entry.id for write in given))
+        view = self._held.reader.find(*(_subject(write) for write in given))
         heads = {head.id: head for head in view.heads}
         for write in given:
-            self._check_one(write, heads.get(write.entry.id))
+            self._check_one(write, heads.get(_subject(write)))
         known = set(heads)
         revised = []
         for write in self._writes:
@@ -89,12 +111,27 @@ class Batch:
             )
 
     def _check_size(self, handle: Handle, incoming: int) -> None:
+        is_mark = all(write.entry.type in MARKS for write in self._writes)
+        self._check_root_size(incoming, is_mark)
+        if is_mark:
+            return  # deleting must be possible in a full log too
         used = handle.chain.sealed_bytes + handle.tail.size
+        self.used = used + incoming
         limit = self._storage.max_session_bytes
         if used + incoming <= quota.NEARLY_FULL * limit:
             return
-        kind, identifier = self._held.key
+        kind, identifier, _ = self._held.key
         name = _NAMES[kind].format(identifier)
         if quota.check_log(name, used, incoming, limit, **{f"{kind}_id": identifier}):
             share = (used + incoming) / limit
             self.warnings = (f"{name} has used {share:.0%} of its {limit:,} bytes",)
+
+    def _check_root_size(self, incoming: int, is_mark: bool) -> None:
+        if self._storage.max_root_size_mb:
+            limit = self._storage.max_root_bytes
+            self._root_size.admit(incoming, limit, is_needed=is_mark)
+
+
+def _subject(write: Write) -> str:
+    """The id that a line is about."""
+    return write.entry.target or write.entry.id

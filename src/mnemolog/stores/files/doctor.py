@@ -20,6 +20,7 @@ from mnemolog.settings import Settings
 from mnemolog.stores.files import read_settings
 from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case, id_of
 from mnemolog.stores.files.findings_lines import LineCheck
+from mnemolog.stores.files.findings_privacy import Look, check_privacy
 from mnemolog.stores.files.findings_root import (
     Around,
     check_files,
@@ -56,8 +57,11 @@ class Visit:
         around: Around | None = None,
         now: datetime | None = None,
         progress: Progress | None = None,
+        only_privacy: bool = False,
     ) -> None:
         self.disk = disk
+        self.settings = settings
+        self.only_privacy = only_privacy
         self.around = around
         self.now = now or datetime.now(UTC)
         self.tally = Tally()
@@ -74,7 +78,13 @@ def _unwatched(done: int, total: int) -> None:
     """Nobody wants to know how far it got."""
 
 
-def visit_root(root: str, environ: Mapping[str, str], progress: Progress | None = None) -> Visit:
+def visit_root(
+    root: str,
+    environ: Mapping[str, str],
+    progress: Progress | None = None,
+    *,
+    only_privacy: bool = False,
+) -> Visit:
     """A visit to the root in this folder; settings that cannot be used do not prevent it."""
     disk = RealDisk(root)
     if disk.stat("") is None:
@@ -84,7 +94,7 @@ def visit_root(root: str, environ: Mapping[str, str], progress: Progress | None 
     except (SettingsError, UnicodeDecodeError):
         settings = Settings()
     around = Around(os.path.abspath(root), *file_system(root))
-    return Visit(disk, settings, around=around, progress=progress)
+    return Visit(disk, settings, around=around, progress=progress, only_privacy=only_privacy)
 
 
 def examine(visit: Visit) -> Iterator[Finding]:
@@ -118,11 +128,23 @@ def _cases(visit: Visit) -> Iterator[Case]:
     if disk.stat("") is None:
         yield case("root_missing", "", "there is no such folder")
         return
+    if visit.only_privacy:
+        yield from _privacy_cases(visit)
+        return
     yield from _guarded("", check_root(disk, visit.around))
     yield from _guarded("", check_files(disk, visit.now_ns))
     yield from _guarded(paths.INTENTS, check_intents(disk))
     yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
     yield from _check_logs(visit)
+
+
+def _privacy_cases(visit: Visit) -> Iterator[Case]:
+    """What concerns privacy alone: who else could read this, and what should be gone by now."""
+    files = check_files(visit.disk, visit.now_ns)
+    yield from _guarded("", (one for one in files if one.finding.code == "mode_loose"))
+    yield from _guarded(paths.INTENTS, check_intents(visit.disk))
+    look = Look(visit.settings, visit.now, visit.tally)
+    yield from _guarded("", check_privacy(visit.disk, look, visit.progress))
 
 
 def _guarded(path: str, cases: Iterator[Case]) -> Iterator[Case]:

@@ -10,7 +10,7 @@ from mnemolog.errors import ConcurrentModificationError, SessionError
 from mnemolog.fs import Disk
 from mnemolog.index.export import Known, Placed
 from mnemolog.index.index import Index
-from mnemolog.log.places import SessionPlace, open_guard
+from mnemolog.log.places import SessionPlace, facts
 from mnemolog.model.query import Query
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import Viewer
@@ -52,7 +52,7 @@ class Export:
             return None  # a user's own log and the shared one belong to no session
         place = SessionPlace(name, name)
         try:
-            manifest = place.manifest(open_guard(self._disk, place))
+            manifest = facts(self._disk, place)[1]
         except SessionError:
             return None  # removed meanwhile
         placed = list(self._placed(manifest, found, files))
@@ -61,7 +61,7 @@ class Export:
     def _placed(self, manifest: Manifest, found: list[Candidate], files: Files) -> Iterator[Placed]:
         for segment, group in groupby(found, lambda one: one.spot.segment):
             at, line = 0, 1
-            for spot, relevance, _ in group:
+            for spot, relevance, why in group:
                 entry = self._read(spot, files)
                 if entry is None:
                     continue
@@ -69,4 +69,4 @@ class Export:
                 line += file.read(at, spot.offset - at).count(b"\n")
                 at = spot.offset
                 name = manifest.segments[segment].name
-                yield Placed(entry, name, line, spot.offset, relevance)
+                yield Placed(entry, name, line, spot.offset, relevance, why["decay"])

@@ -6,7 +6,8 @@ from functools import lru_cache
 from mnemolog import paths
 from mnemolog.errors import SessionNotFoundError, StorageError
 from mnemolog.fs import Disk
-from mnemolog.log.places import FilePlace, Place, SessionPlace, open_guard
+from mnemolog.log import sidecars
+from mnemolog.log.places import FilePlace, Place, SessionPlace, facts
 from mnemolog.log.scan import Scan
 from mnemolog.ports import LogKey, News, Position
 
@@ -67,10 +68,11 @@ class FilesFeed:
 
     def all(self) -> Iterator[str]:
         """Every log below the root."""
-        for room in (paths.SESSIONS, paths.USERS):
-            for name in self._disk.list(room):
-                if not name.startswith("."):
-                    yield f"{room}/{name}"
+        for name in sidecars.session_names(self._disk):
+            yield f"{paths.SESSIONS}/{name}"
+        for name in self._disk.list(paths.USERS):
+            if not name.startswith("."):
+                yield f"{paths.USERS}/{name}"
         yield paths.SHARED
 
     def read(self, name: str, since: Position | None) -> News | None:
@@ -80,7 +82,7 @@ class FilesFeed:
             scan = Scan(self._disk, place, since)
             manifest = None
             if isinstance(place, SessionPlace):
-                manifest = place.manifest(open_guard(self._disk, place))
+                manifest = facts(self._disk, place)[1]
         except SessionNotFoundError:
             return None
         return News(scan.restarted, iter(scan), scan.chain.generation, scan.size, manifest)

@@ -1,6 +1,7 @@
 """Searching the files: the index says where the best lines lie, and the logs what they say."""
 
 import threading
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,14 +16,15 @@ from mnemolog.fs.real import RealDisk
 from mnemolog.index.export import SHAPES
 from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
-from mnemolog.index.vectors import Embedder
 from mnemolog.log import forks, lines
-from mnemolog.log.places import Place, open_guard
+from mnemolog.log.places import Place, guard_ident, look
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Follower, Found, Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.ports import Candidate, Follower, Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.ports.embedder import Embedder
+from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay, Settings
 from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
@@ -31,7 +33,10 @@ from mnemolog.stores.files.uses import Uses, read_uses
 
 # So many logs are kept open for reading hits; each costs two descriptors or a few more.
 _MAX_OPEN = 16
-_LOOKS = 3
+# A log that goes into the archive or out of it is looked for again, so many times.
+_TRIES = 5
+# How long to wait before each look, should a log be rewritten while it is looked at.
+_PAUSES = (0.0, 0.001, 0.005, 0.02, 0.1)
 
 Held = tuple[File, int, list[File]]
 """An open guard, the generation that it names, and that generation's segments."""
@@ -40,8 +45,8 @@ Held = tuple[File, int, list[File]]
 class _Feed(FilesFeed):
     """The feed with the uses that were noted beside the logs."""
 
-    def uses(self, name: str) -> list[Use]:
-        return read_uses(self._disk, name)
+    def uses(self, name: str, after: int) -> tuple[list[Use], int]:
+        return read_uses(self._disk, name, after)
 
 
 class FilesFinder:
@@ -66,35 +71,28 @@ class FilesFinder:
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
         with self._mutex:
-            for _ in range(_LOOKS):
+            for pause in _PAUSES:
+                if pause:
+                    time.sleep(pause)
                 files: Files = {}
                 found = self._index.search(query, viewer, _log(session_id), now, decay)
-                hits = self._hits(found, now, files)
+                read = [(self._read(one.spot, files), one) for one in found.candidates]
                 if not moved(self._disk, files):
                     break  # else a log was rewritten meanwhile, and the index is told so
-        return hits
+            there = [(entry, one) for entry, one in read if entry is not None]
+            self._note(there, now)
+        hits = [Hit(entry=entry, relevance=one.relevance, why=one.why) for entry, one in there]
+        missing = sum(not files[one.spot[:2]] for _, one in read)
+        return Hits(hits, found.semantic, missing)
 
-    def _hits(self, found: Found, now: datetime, files: Files) -> Hits:
-        hits: list[Hit] = []
-        uses: list[tuple[str, Use]] = []
-        for candidate in found.candidates:
-            entry = self._read(candidate.spot, files)
-            if entry is not None:
-                hits.append(Hit(entry=entry, relevance=candidate.relevance, why=candidate.why))
-                uses.append((candidate.spot.log, Use(entry.id, to_text(now))))
-        if self._uses.note(uses):
+    def _note(self, found: list[tuple[Entry, Candidate]], now: datetime) -> None:
+        at = to_text(now)
+        if self._uses.note((one.spot.log, Use(entry.id, at)) for entry, one in found):
             self._flush()
-        return Hits(hits, found.semantic)
 
     def _read(self, spot: Spot, files: Files) -> Entry | None:
         """The entry at a spot; None if the line is no longer what the index saw."""
-        key = (spot.log, spot.generation)
-        if key not in files:
-            files[key] = self._open(*key)
-        if spot.segment >= len(files[key]):
-            return None
-        line = files[key][spot.segment].read(spot.offset, spot.length).rstrip(b"\r\n")
-        entry = lines.entry(line) if lines.verify(line) else None
+        entry = self._line(spot, files)
         if entry is None or entry.seq != spot.seq or entry.type in MARKS:
             return None
         first = to_text(datetime.fromtimestamp(spot.time / 1000, UTC))
@@ -102,21 +100,40 @@ class FilesFinder:
             return entry
         return msgspec.structs.replace(entry, timestamp=first, at=entry.written_at)
 
+    def _line(self, spot: Spot, files: Files) -> Entry | None:
+        """The valid line at a spot; read again if its log went elsewhere and was overwritten."""
+        key = (spot.log, spot.generation)
+        while True:
+            if key not in files:
+                files[key] = self._open(*key)
+            if spot.segment >= len(files[key]):
+                return None
+            entry = _entry(files[key][spot.segment], spot)
+            if entry is not None or self._is_here(spot.log):
+                return entry
+            del files[key]
+
     def _open(self, name: str, generation: int) -> list[File]:
         """The segments of a log, kept open while its guard stays; none if it was rewritten."""
         if not name:
             return []  # removed from the index since it was asked
         place = place_named(name)
         held = self._held.get(name)
-        if held is None or held[0].ident != self._disk.ident(place.guard):
+        if held is None or held[0].ident != guard_ident(self._disk, place):
             held = self._opened(place)
             self._remember(name, held)
         return held[2] if held is not None and held[1] == generation else []
 
+    def _is_here(self, name: str) -> bool:
+        held = self._held.get(name)
+        return held is not None and held[0].ident == guard_ident(self._disk, place_named(name))
+
     def _flush(self) -> None:
-        uses = self._uses.flush()
-        if uses:
-            self._index.use(uses)
+        """Write uses down; the index is told first, or a kill in between would hide them."""
+        logs = self._uses.logs()
+        if logs:
+            self._index.note(logs)
+            self._uses.flush()
 
     def _remember(self, name: str, held: Held | None) -> None:
         self._held.pop(name, None)
@@ -126,13 +143,15 @@ class FilesFinder:
             del self._held[next(iter(self._held))]
 
     def _opened(self, place: Place) -> Held | None:
-        try:
-            guard = open_guard(self._disk, place)
-            chain = place.chain(guard)
-            files = [self._disk.open(chain.path(one), "read") for one in chain.segments]
-        except (FileNotFoundError, SessionError, CorruptionError):
-            return None  # removed or rewritten since the index saw it
-        return guard, chain.generation, files
+        for _ in range(_TRIES):
+            try:
+                guard, chain = look(self._disk, place)
+                return guard, chain.generation, chain.open(self._disk)
+            except FileNotFoundError:
+                continue  # it went elsewhere just now
+            except (SessionError, CorruptionError):
+                break
+        return None  # removed since the index saw it, or damaged
 
     def follow(
         self, query: Query, viewer: Viewer, session_id: str | None, after: Mapping[str, int] | None
@@ -157,18 +176,36 @@ class FilesFinder:
     def rebuild(self, progress: Progress | None = None) -> int:
         return self._index.rebuild(progress)
 
+    def purge(self, gone: Wiped | str) -> bool:
+        """Forget entries, or a whole log, for good; False if all of the index has to go."""
+        with self._mutex:
+            if isinstance(gone, Wiped):
+                self._uses.drop(gone.log, gone.ids)
+            return self._index.purge(gone)
+
     def close(self) -> None:
         self._flush()
         self._held.clear()
         self._index.close()
 
 
+def _entry(file: File, spot: Spot) -> Entry | None:
+    """The valid line at a spot; a damaged archive is told of by whoever reads the session."""
+    try:
+        line = file.read(spot.offset, spot.length).rstrip(b"\r\n")
+    except CorruptionError:
+        return None
+    return lines.entry(line) if lines.verify(line) else None
+
+
 def _log(session_id: str | None) -> str | None:
     return None if session_id is None else log_name(LogKey("session", session_id))
 
 
-def make_finder(disk: RealDisk, settings: Settings) -> FilesFinder:
-    """The finder of a root, with the embedder that its settings name."""
-    search = settings.search
-    embedder = None if search.embedder == "none" else open_embedder(search.embedder)
-    return FilesFinder(disk, disk.root, embedder, search.timeout_ms)
+def make_finder(
+    disk: RealDisk, settings: Settings, embedder: Embedder | str | None = None
+) -> FilesFinder:
+    """The finder of a root, with this embedder or the one that its settings name."""
+    chosen = settings.search.embedder if embedder is None else embedder
+    opened = None if chosen == "none" else open_embedder(chosen)
+    return FilesFinder(disk, disk.root, opened, settings.search.timeout_ms)

@@ -40,6 +40,16 @@ KINDS: dict[str, Kind] = {
     "leftover_lines": Kind("warning", "It was never a session; look inside, then remove it."),
     "intent_open": Kind("warning", "--repair finishes it, and so does opening the root."),
     "unreadable": Kind("error", "Check the disk and the rights of the file."),
+    # privacy
+    "retention_overdue": Kind(
+        "warning", "`mnemolog maintain --purge` hides it, and erases it when that cannot be undone."
+    ),
+    "hidden_overdue": Kind("warning", "`mnemolog maintain --purge` erases it."),
+    "redaction_off": Kind(
+        "warning", "Turn privacy.redaction on; `mnemolog redact` treats what is stored."
+    ),
+    "backup_known": Kind("note", "What is erased here still stands there; it is out of reach."),
+    "audit_broken": Kind("error", f"Somebody edited audit.jsonl. {BACKUP}"),
     # sessions
     "manifest_missing": Kind("error", "--repair rebuilds it from the segments."),
     "manifest_unreadable": Kind(

@@ -13,7 +13,7 @@ from mnemolog import fs, paths
 from mnemolog.errors import SettingsError, StorageError
 from mnemolog.fs import Disk, Stat
 from mnemolog.log import intents, sessions
-from mnemolog.stores.files import IGNORE, read_settings
+from mnemolog.stores.files import IGNORE, keeper, read_settings
 from mnemolog.stores.files.findings import Case, case, shown
 
 LEAST_FREE_BYTES = 100 * 1024 * 1024
@@ -190,7 +190,7 @@ def _operation(content: bytes) -> str:
 
 
 def _finish(disk: Disk) -> str:
-    done = intents.finish(disk, lambda fields: sessions.finish(disk, fields))
+    done = intents.finish(disk, lambda fields: keeper.finish(disk, fields))
     return "finished" if done else "it was finished already"
 
 

@@ -4,9 +4,10 @@ from contextlib import suppress
 
 from mnemolog import paths
 from mnemolog.fs import Disk, File
-from mnemolog.log import manifests, quarantine, sessions
-from mnemolog.log.places import FilePlace, Place, open_guard
-from mnemolog.log.reader import OnDamage, Reader
+from mnemolog.log import quarantine, runs, sessions
+from mnemolog.log.places import FilePlace, Place, SessionPlace, facts, guard_ident
+from mnemolog.log.reader import OnDamage, Reader, View
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.log.writer import Writer
 from mnemolog.model.entry import Damage
 from mnemolog.model.session import Manifest
@@ -17,23 +18,37 @@ from mnemolog.settings import Settings
 class Held:
     """What is kept open and remembered of one log."""
 
-    def __init__(self, disk: Disk, key: LogKey, settings: Settings) -> None:
+    def __init__(
+        self, disk: Disk, key: LogKey, settings: Settings, versions: Versions = CURRENT
+    ) -> None:
         self.key = key
+        self.versions = versions
         self._disk = disk
-        self._place = place_of(key)
-        self.writer = Writer(disk, self._place, settings.concurrency.lock_timeout_ms / 1000)
+        self.place = self._place = place_of(key, versions)
+        self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
+        self.writer = Writer(disk, self._place, self.lock_timeout)
         self.reader = Reader(disk, self._place, _keeper(disk, self._place.name))
         self._manifest: tuple[File, Manifest] | None = None
 
     def manifest(self) -> Manifest:
-        """A session's manifest, read again only when it was replaced."""
+        """A session's manifest, read again only when it was replaced, archived or restored."""
         held = self._manifest
-        if held is None or held[0].ident != self._disk.ident(self._place.guard):
-            guard = open_guard(self._disk, self._place)
-            content = guard.read(0, guard.size())
-            held = (guard, manifests.parse(content, self._place.guard.rpartition("/")[0]))
+        if held is None or held[0].ident != guard_ident(self._disk, self._place):
+            assert isinstance(self._place, SessionPlace)
+            held = facts(self._disk, self._place)
             self._manifest = held
         return held[1]
+
+    def view_as_of(self, moment: str) -> View:
+        """The log as it was at a moment, as far as its lines still tell; nothing is remembered."""
+        damaged = _keeper(self._disk, self._place.name)
+        return Reader(self._disk, self._place, damaged, as_of=moment).view()
+
+    def forget(self) -> None:
+        """Let go of everything held open; the next use opens it anew."""
+        self.writer.forget()
+        self.reader.forget()
+        self._manifest = None
 
     def exists(self) -> bool:
         """Whether there is anything to read; a session that is missing is an error instead."""
@@ -43,6 +58,8 @@ class Held:
         """Make the files of a log that begins with its first entry."""
         if self.exists():
             return
+        if self.key.kind == "run":
+            raise self._place.missing()  # it was made when the run began
         folder = self._place.guard.rpartition("/")[0]
         self._disk.mkdir(folder)
         with suppress(FileExistsError):
@@ -61,12 +78,14 @@ def _keeper(disk: Disk, name: str) -> OnDamage:
     return keep
 
 
-def place_of(key: LogKey) -> Place:
+def place_of(key: LogKey, versions: Versions = CURRENT) -> Place:
     """Where a log lies."""
     if key.kind == "session":
-        return sessions.place(key.id)
+        return sessions.place(key.id, versions)
+    if key.kind == "run":
+        return runs.place(sessions.place(key.id, versions), key.run)
     if key.kind == "user":
         folder, file = paths.user_folder(key.id), "preferences.jsonl"
     else:
         folder, file = paths.SHARED, "knowledge.jsonl"
-    return FilePlace(key.id or key.kind, f"{folder}/{file}", f"{folder}/lock")
+    return FilePlace(key.id or key.kind, f"{folder}/{file}", f"{folder}/lock", versions)

@@ -7,14 +7,15 @@ Losing some is allowed; what they change is a small share of a relevance.
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from mnemolog import paths
 from mnemolog.errors import StorageError
-from mnemolog.fs import Disk, read_all
+from mnemolog.fs import Disk
 from mnemolog.log import forks
 from mnemolog.ports import Use
+from mnemolog.stores.files.archiving import archived_file
 
 NAME = "access.jsonl"
 _MOST = 4096
@@ -41,8 +42,20 @@ class Uses:
             self._waiting += [one for one in uses if one[0].startswith(f"{paths.SESSIONS}/")]
             return len(self._waiting) >= _MOST or time.monotonic() - self._since > _SECONDS
 
-    def flush(self) -> dict[str, list[Use]]:
-        """Append what was noted, and give it back by log; the disk's errors cost only notes."""
+    def logs(self) -> set[str]:
+        """The logs whose uses wait to be written."""
+        with self._mutex:
+            return {name for name, _ in self._waiting}
+
+    def drop(self, log: str, ids: Collection[str]) -> None:
+        """Forget what was noted about these entries and not written yet."""
+        with self._mutex:
+            self._waiting = [
+                (name, use) for name, use in self._waiting if name != log or use.id not in ids
+            ]
+
+    def flush(self) -> None:
+        """Append what was noted; the disk's errors cost only notes."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
             self._since = time.monotonic()
@@ -52,7 +65,6 @@ class Uses:
         for name, own in by_log.items():
             with suppress(FileNotFoundError, FileExistsError, StorageError):
                 self._append(name, own)
-        return by_log
 
     def _append(self, name: str, uses: list[Use]) -> None:
         rows = (json.dumps({"v": 1, "id": use.id, "at": use.at}) for use in uses)
@@ -67,13 +79,17 @@ class Uses:
         file.append(content)
 
 
-def read_uses(disk: Disk, name: str) -> list[Use]:
-    """The uses noted so far; what is torn is passed over."""
+def read_uses(disk: Disk, name: str, after: int) -> tuple[list[Use], int]:
+    """The uses noted past so many bytes, and how many were read by now; what is torn waits."""
     try:
-        content = read_all(disk, f"{name}/{NAME}")
+        file = disk.open(f"{name}/{NAME}", "read")
+        size = file.size()
+        content = file.read(after, size - after)
     except FileNotFoundError:
-        return []
-    return list(_parsed(content))
+        whole = archived_file(disk, name, NAME)
+        size, content = len(whole), whole[after:]
+    complete = content[: content.rfind(b"\n") + 1]
+    return list(_parsed(complete)), min(after, size) + len(complete)
 
 
 def _parsed(content: bytes) -> Iterator[Use]:

@@ -77,6 +77,8 @@ def _show(call: Call, receipt: "Receipt", is_new: bool) -> None:
     screen.say(
         (receipt.status, "good"), " ", receipt.id, ("  in ", "dim"), receipt.session_id or ""
     )
+    if receipt.redactions:
+        screen.say(("hidden: ", "dim"), ", ".join(receipt.redactions))
     for text in receipt.warnings:
         screen.warn(text)
 

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Mend what is safe to mend; no line is ever removed.")
+@click.option(
+    "--privacy",
+    is_flag=True,
+    help="Only what concerns privacy: what is past retention or should be erased by now, open "
+    "erasures, modes, redaction that is off, known backups.",
+)
 @verb
-def doctor(call: Call, repair: bool) -> int:
+def doctor(call: Call, repair: bool, privacy: bool) -> int:
     """Check everything below the root.
 
     Looks at every line, manifest, mode and leftover, and at what the root lies on. The exit code
@@ -34,7 +40,7 @@ def doctor(call: Call, repair: bool) -> int:
     root = call.root
     left: Counter[str] = Counter()
     with progress("examining") as bar:
-        visit = practice.visit_root(root, os.environ, bar)
+        visit = practice.visit_root(root, os.environ, bar, only_privacy=privacy)
         untouched = map(practice.Outcome, practice.examine(visit))
         for one in practice.repair(visit) if repair else untouched:
             left[one.finding.severity] += one.done is None
@@ -65,10 +71,8 @@ def _tell(call: Call, one: "Outcome") -> None:
 
 def _sum_up(root: str, visit: "Visit", left: Counter[str]) -> None:
     seen = visit.tally
-    screen.say(
-        f"{root}: {seen.sessions:,} sessions, {seen.logs:,} logs, {seen.lines:,} lines, "
-        f"{seen.size_bytes:,} bytes checked"
-    )
+    much = "" if visit.only_privacy else f", {seen.lines:,} lines, {seen.size_bytes:,} bytes"
+    screen.say(f"{root}: {seen.sessions:,} sessions, {seen.logs:,} logs{much} checked")
     worst = [name for name in ("error", "warning") if left[name]]
     if worst:
         counts = ", ".join(f"{left[name]:,} {name}{'s' * (left[name] > 1)}" for name in worst)

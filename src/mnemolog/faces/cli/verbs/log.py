@@ -24,6 +24,7 @@ INTERVAL = 0.2
 @click.option("--by", metavar="AGENT", multiple=True, help="Only by this agent; or any of.")
 @click.option("--since", metavar="TIME", help="Only from this time on (ISO 8601).")
 @click.option("--until", metavar="TIME", help="Only up to this time (ISO 8601).")
+@click.option("--as-of", metavar="TIME", help="As the log stood at this time (ISO 8601).")
 @click.option(
     "--after", metavar="SEQ", type=click.IntRange(0), default=0, help="Only past this number."
 )
@@ -34,6 +35,7 @@ def log(
     follow: bool,
     last: int | None,
     types: str | None,
+    as_of: str | None,
     after: int,
     **filters: Any,
 ) -> None:
@@ -41,7 +43,9 @@ def log(
 
     Without SESSION it is the one that changed last.
     """
-    wanted: dict[str, Any] = {"types": _names(types), **_filters(**filters)}
+    if follow and as_of is not None:
+        raise click.UsageError("--as-of looks back; --follow looks ahead.")
+    wanted: dict[str, Any] = {"types": _names(types), "as_of": as_of, **_filters(**filters)}
     with call.memory() as memory:
         chosen = latest(memory) if session is None else session
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)

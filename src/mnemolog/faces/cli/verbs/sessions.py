@@ -24,7 +24,7 @@ COLUMNS = ("id", "user", "agents", "state", "updated", "entries", "size")
     type=click.IntRange(1),
     help=f"At most N; a table has {SHOWN} unless told otherwise.",
 )
-@click.option("--state", metavar="STATE", help="Only those that are active, or idle.")
+@click.option("--state", metavar="STATE", help="Only those that are active, idle or archived.")
 @verb
 def sessions(call: Call, limit: int | None, state: str | None) -> None:
     """List sessions, last changed first."""

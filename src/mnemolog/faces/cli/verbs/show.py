@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 @click.argument("session")
 @click.argument("entry", required=False)
 @click.option("--raw", is_flag=True, help="The exact line of each entry, as the log holds it.")
+@click.option("--as-of", metavar="TIME", help="The entries as they stood at this time (ISO 8601).")
 @verb
-def show(call: Call, session: str, entry: str | None, raw: bool) -> None:
+def show(call: Call, session: str, entry: str | None, raw: bool, as_of: str | None) -> None:
     """Show a session, or one of its entries.
 
     A session is shown with its facts and entries, an ENTRY with all its fields.
     """
+    if raw and as_of is not None:
+        raise click.UsageError("--raw shows the log as it is; leave out --as-of.")
     with call.memory() as memory:
         loaded = memory.load_session(session)
         if entry is None:
-            found, warnings = _all(memory, session)
+            found, warnings = _all(memory, session, as_of)
         else:
-            found, warnings = [_one(memory, session, entry)], ()
+            found, warnings = [_one(memory, session, entry, as_of)], ()
         if raw:
             _show_raw(call.root, loaded, found)
         elif entry is not None:
@@ -40,15 +43,21 @@ def show(call: Call, session: str, entry: str | None, raw: bool) -> None:
                 screen.warn(text, as_json=call.as_json)
 
 
-def _all(memory: "Memory", session: str) -> "tuple[list[Entry], tuple[str, ...]]":
-    found = memory.get_entries(session)
+def _all(
+    memory: "Memory", session: str, as_of: str | None
+) -> "tuple[list[Entry], tuple[str, ...]]":
+    found = memory.get_entries(session, as_of=as_of)
     return found, found.warnings
 
 
-def _one(memory: "Memory", session: str, entry: str) -> "Entry":
+def _one(memory: "Memory", session: str, entry: str, as_of: str | None) -> "Entry":
     from mnemolog.errors import EntryNotFoundError
 
-    found = memory.get_memory(session, entry)
+    if as_of is None:
+        found = memory.get_memory(session, entry)
+    else:
+        then = memory.get_entries(session, as_of=as_of)
+        found = next((one for one in then if one.id == entry), None)
     if found is None:
         raise EntryNotFoundError(
             f"There is no entry {entry!r:.140} in the session {session!r:.140}.",

@@ -60,5 +60,7 @@ def _rows(numbers: "Statistics") -> Iterator[tuple[str, str]]:
     used = numbers.size_bytes / numbers.max_size_bytes if numbers.max_size_bytes else 0
     yield "size", f"{words.size(numbers.size_bytes)} ({used:.1%} of the limit)"
     yield "damaged lines", f"{numbers.corrupted_lines:,}"
+    for kind, count in sorted(numbers.redactions.items()):
+        yield f"hidden: {kind}", f"{count:,}"
     yield "created", words.moment(numbers.created_at)
     yield "updated", words.moment(numbers.updated_at)

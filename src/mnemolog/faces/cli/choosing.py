@@ -1,0 +1,48 @@
+"""Which entries a verb means, as options of it."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+_OPTIONS = [
+    click.option("--id", "ids", metavar="ID", multiple=True, help="This entry; or any of."),
+    click.option("--types", metavar="A,B", help="Entries of these types."),
+    click.option("--tag", "tags", metavar="TAG", multiple=True, help="With this tag or below it."),
+    click.option("--topic", metavar="TOPIC", multiple=True, help="With this tag or topic."),
+    click.option("--by", metavar="AGENT", multiple=True, help="By this agent; or any of."),
+    click.option("--since", metavar="TIME", help="From this time on (ISO 8601)."),
+    click.option("--until", metavar="TIME", help="Up to this time (ISO 8601)."),
+]
+
+
+def criteria(function: Verb) -> Verb:
+    """Give a verb the options that say which entries it means."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def chosen(
+    *,
+    ids: tuple[str, ...],
+    types: str | None,
+    tags: tuple[str, ...],
+    topic: tuple[str, ...],
+    by: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+) -> dict[str, Any]:
+    """The criteria that the options give; an entry must meet all of them."""
+    span = {side: at for side, at in (("start", since), ("end", until)) if at}
+    wanted = {
+        "ids": list(ids),
+        "types": [name.strip() for name in types.split(",") if name.strip()] if types else [],
+        "tags": list(tags),
+        "topic": list(topic),
+        "agents": list(by),
+        "time_range": span,
+    }
+    return {name: value for name, value in wanted.items() if value}

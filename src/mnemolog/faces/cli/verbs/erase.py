@@ -1,0 +1,98 @@
+"""`mnemolog erase` and `mnemolog verify`"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli.bars import progress
+from mnemolog.faces.cli.call import Call, verb
+from mnemolog.faces.cli.choosing import chosen, criteria
+
+if TYPE_CHECKING:
+    from mnemolog.model.forgetting import Erasure, Verification
+
+
+@click.command()
+@click.argument("session")
+@criteria
+@click.option("--whole-session", is_flag=True, help="The session itself, with all that is in it.")
+@click.option("--reason", default="", metavar="WORDS", help="Why; kept in the audit.")
+@click.option("--no-verify", is_flag=True, help="Do not look into every byte afterwards.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@verb
+def erase(
+    call: Call,
+    session: str,
+    whole_session: bool,
+    reason: str,
+    no_verify: bool,
+    yes: bool,
+    **options: Any,
+) -> int:
+    """Remove entries of SESSION for good, from every file, and prove it.
+
+    Deleted entries are meant too. This cannot be undone.
+    """
+    wanted = chosen(**options)
+    if whole_session == bool(wanted):
+        raise click.UsageError("Say which entries are meant, or give --whole-session.")
+    if not yes and not call.as_json:
+        click.confirm(f"Erase from {session} for good?", abort=True)
+    with call.memory() as memory, progress("verifying") as bar:
+        if whole_session:
+            memory.delete_session(session, reason=reason)
+            return _told_session(call, session)
+        done = memory.erase(session, wanted, reason=reason, verify=not no_verify, progress=bar)
+    return _told(call, done)
+
+
+def _told_session(call: Call, session: str) -> int:
+    if call.as_json:
+        screen.emit({"erased_session": session})
+    else:
+        screen.say((f"session {session} erased", "strong"))
+    return exits.OK
+
+
+def _told(call: Call, done: "Erasure") -> int:
+    if call.as_json:
+        screen.emit(done)
+    else:
+        screen.say((f"{done.erased_count} erased", "strong"))
+        for place, count in done.places.items():
+            screen.say(f"  {place}: {count}")
+        for backup in done.out_of_reach:
+            screen.say((f"  out of reach: the backup {backup}", "warning"))
+        if done.verification is not None:
+            _told_proof(done.verification)
+    return exits.OK if done.verification is None or done.verification.clean else exits.WARNINGS
+
+
+@click.command()
+@click.option("--text", metavar="WORDS", multiple=True, help="Words that should be gone.")
+@click.option("--id", "ids", metavar="ID", multiple=True, help="An entry that should be gone.")
+@verb
+def verify(call: Call, text: tuple[str, ...], ids: tuple[str, ...]) -> int:
+    """Look whether words or entries are gone: into every byte below the root.
+
+    Compressed files are unpacked; escaped and encoded forms are looked for too.
+    """
+    if not text and not ids:
+        raise click.UsageError("Give --text or --id.")
+    with call.memory() as memory, progress("looking") as bar:
+        found = memory.verify_erasure(ids=ids, text=text, progress=bar)
+    if call.as_json:
+        screen.emit(found)
+    else:
+        _told_proof(found)
+    return exits.OK if found.clean else exits.WARNINGS
+
+
+def _told_proof(found: "Verification") -> None:
+    if found.clean:
+        screen.say((f"gone: no trace in {found.files} files", "strong"))
+    for trace in found.traces:
+        screen.say((f"  {trace}", "error"))
+    if found.elsewhere:
+        screen.say(f"  said also by entries that stay: {found.elsewhere} places")

@@ -1,0 +1,253 @@
+"""Forgetting: delete hides and can be undone; erase removes the bytes and proves it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from mnemolog.errors import NotAllowedError, SchemaInvalidError, shown
+from mnemolog.memory.proving import Proving
+from mnemolog.model.entry import FORMAT, Entry
+from mnemolog.model.forgetting import Deletion, Erasure, Restored
+from mnemolog.model.ids import new_entry_id
+from mnemolog.model.times import to_moment, to_text
+from mnemolog.policy.access import may_change
+from mnemolog.policy.compaction import Weighed
+from mnemolog.policy.drafting import Circumstances
+from mnemolog.policy.selection import Selection, select
+from mnemolog.ports import SHARED, LogKey, Progress, Write
+from mnemolog.ports.keeping import Audited
+
+_LONGEST_REASON = 500
+
+Criteria = Mapping[str, Any] | None
+Found = dict[LogKey, list[Entry]]
+
+
+class Forgetting(Proving):
+    """The verbs that make something go."""
+
+    def delete(
+        self, session_id: str, criteria: Criteria = None, /, *, reason: str = "", **more: Any
+    ) -> Deletion:
+        """Hide what all criteria mean: `ids`, `types`, `time_range`, `tags`, `topic`, `agents`, …
+
+        It is gone for every reader at once, and comes back with `undelete` for 30 days.
+        """
+        return self._hide(session_id, select(_mapping(criteria), more), reason)
+
+    def delete_memory(self, session_id: str, memory_id: str) -> bool:
+        """Hide one entry; False if there is none that this handle may delete."""
+        return self.delete(session_id, ids=[memory_id]).deleted_count > 0
+
+    def delete_memories_by_topic(self, session_id: str, topic: str) -> int:
+        """Hide what carries a topic as its tag or in its context; says how many."""
+        return self.delete(session_id, topic=topic).deleted_count
+
+    def delete_memories_by_time_range(
+        self, session_id: str, start: object = None, end: object = None
+    ) -> int:
+        """Hide what happened between two moments, both included; says how many."""
+        return self.delete(session_id, time_range={"start": start, "end": end}).deleted_count
+
+    def clear_session(self, session_id: str, *, reason: str = "") -> Deletion:
+        """Hide everything in a session that this handle may delete; its facts stay."""
+        everything = Selection(None, None, (), {}, {"all": 1})
+        return self._hide(session_id, everything, reason)
+
+    def undelete(
+        self, session_id: str, criteria: Mapping[str, Any] | list[str] | None = None, /, **more: Any
+    ) -> Restored:
+        """Bring back what was deleted, as it was; a list of ids will do as criteria."""
+        listed = {"ids": criteria} if isinstance(criteria, list) else criteria
+        chosen = select(_mapping(listed), more)
+        where = self._where(session_id)
+        back: list[str] = []
+        refused: dict[str, str] = {}
+        for log in self._logs(where, chosen):
+            hidden = self._keeper.hidden(log, self._viewer)
+            wanted = [one for one in hidden if chosen.matches(one.entry)]
+            late = {one.entry.id for one in wanted if self._is_late(one, session_id)}
+            refused |= dict.fromkeys(late, "the time in which it could be undone is over")
+            ids = [one.entry.id for one in wanted if one.entry.id not in late]
+            self._mark(log, "undelete", ids, where, "")
+            back += ids
+        back += self._bring_back(session_id, chosen, where)
+        missing = (chosen.ids or frozenset()) - set(back) - set(refused)
+        refused |= dict.fromkeys(missing, "nothing deleted has this id")
+        return Restored(ids=tuple(back), refused=refused)
+
+    def erase(
+        self,
+        session_id: str,
+        criteria: Criteria = None,
+        /,
+        *,
+        reason: str = "",
+        verify: bool = True,
+        progress: Progress | None = None,
+        **more: Any,
+    ) -> Erasure:
+        """Remove what all criteria mean from every file, for good, and look whether it is gone.
+
+        Deleted entries are meant too. It cannot be undone.
+        """
+        chosen = select(_mapping(criteria), more)
+        where = self._where(session_id)
+        found = self._chosen(where, chosen, is_all=True)
+        texts = [text for entries in found.values() for entry in entries for text in _texts(entry)]
+        places: dict[str, int] = {}
+        for log, entries in found.items():
+            record = self._audited("erase", session_id, len(entries), reason, chosen.kinds)
+            gone = self._keeper.erase(log, {entry.id for entry in entries}, record)
+            for place, count in gone.places.items():
+                places[place] = places.get(place, 0) + count
+        ids = tuple(entry.id for entries in found.values() for entry in entries)
+        return Erasure(
+            erased_count=len(ids),
+            ids=ids,
+            erased_at=to_text(where.now),
+            places=places,
+            out_of_reach=self.known_backups(),
+            verification=self._prove(ids, texts, progress) if verify and ids else None,
+        )
+
+    def delete_session(self, session_id: str, *, reason: str = "") -> None:
+        """Remove a session and everything in it for good; for the owner alone."""
+        self._manifest(session_id)
+        self._owner_only("delete a session")
+        count = sum(self._read(session_id, last=0).summary.counts.values())
+        self._keeper.remove(
+            session_id, self._audited("delete session", session_id, count, reason, {})
+        )
+
+    def _hide(self, session_id: str, chosen: Selection, reason: str) -> Deletion:
+        where = self._where(session_id)
+        found = self._chosen(where, chosen)
+        for log, entries in found.items():
+            self._mark(
+                log, "tombstone", [entry.id for entry in entries], where, self._reason(reason)
+            )
+        ids = tuple(entry.id for entries in found.values() for entry in entries)
+        settings = self._settings(self._manifest(session_id))
+        if ids and settings.privacy.audit_deletions:
+            self._keeper.record(self._audited("delete", session_id, len(ids), reason, chosen.kinds))
+        until = where.now + timedelta(days=settings.privacy.undelete_days)
+        return Deletion(
+            deleted_count=len(ids),
+            ids=ids,
+            deleted_at=to_text(where.now),
+            criteria=chosen.kinds,
+            restorable_until=to_text(until),
+        )
+
+    def _mark(
+        self, log: LogKey, kind: str, ids: Iterable[str], where: Circumstances, reason: str
+    ) -> None:
+        """Append a tombstone or an undelete for each id, with one write and one sync."""
+        writes = [self._marking(kind, target, where, reason) for target in ids]
+        if writes:
+            self._store.append(log, writes, self._viewer, where.storage)
+
+    def _marking(self, kind: str, target: str, where: Circumstances, reason: str) -> Write:
+        entry = Entry(
+            v=FORMAT,
+            id=new_entry_id(where.now),
+            session_id=where.session_id,
+            timestamp=to_text(where.now),
+            type=kind,
+            origin="agent" if self._viewer.agent else "user",
+            agent_id=self._viewer.agent,
+            target=target,
+            reason=reason or None,
+        )
+        return Write(entry)
+
+    def _logs(self, where: Circumstances, chosen: Selection) -> list[LogKey]:
+        """The session's log; ids are also looked for in its user's and in the shared one."""
+        logs = [LogKey("session", str(where.session_id))]
+        if chosen.ids is not None:
+            logs += [LogKey("user", where.user_id)] if where.user_id else []
+            logs.append(SHARED)
+        return logs
+
+    def _chosen(self, where: Circumstances, chosen: Selection, *, is_all: bool = False) -> Found:
+        """The living entries that are meant; with `is_all` also hidden and archived ones."""
+        found: Found = {}
+        for log in self._logs(where, chosen):
+            ids = None if chosen.ids is None else tuple(chosen.ids)
+            entries = list(self._store.read(log, self._viewer, ids=ids).entries)
+            if is_all:
+                entries += [one.entry for one in self._keeper.hidden(log, self._viewer)]
+            if is_all and log.kind == "session":
+                entries += [one.entry for one in self._keeper.moved(log.id).values()]
+            meant = {
+                entry.id: entry
+                for entry in entries
+                if chosen.matches(entry) and may_change(self._viewer, entry)
+            }
+            if meant:
+                found[log] = list(meant.values())
+        return found
+
+    def _bring_back(self, session_id: str, chosen: Selection, where: Circumstances) -> list[str]:
+        """What compactions moved to the archive comes back as an entry of the log."""
+        wanted = [
+            one.entry
+            for one in self._keeper.moved(session_id).values()
+            if chosen.matches(one.entry) and may_change(self._viewer, one.entry)
+        ]
+        if not wanted:
+            return []
+        ids = [one.id for one in wanted]
+        log = LogKey("session", session_id)
+        living = {one.id for one in self._store.read(log, self._viewer, ids=ids).entries}
+        writes = [Write(_as_written(one, where), True) for one in wanted if one.id not in living]
+        if writes:
+            self._store.append(log, writes, self._viewer, where.storage)
+        self._keeper.forget_moved(session_id, ids)
+        return [write.entry.id for write in writes]
+
+    def _is_late(self, one: Weighed, session_id: str) -> bool:
+        days = self._settings(self._manifest(session_id)).privacy.undelete_days
+        return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
+
+    def _reason(self, given: object) -> str:
+        """A reason as it is kept: short, and without secrets."""
+        if not isinstance(given, str) or len(given) > _LONGEST_REASON:
+            raise SchemaInvalidError(
+                f"A reason is a text of up to {_LONGEST_REASON} characters.", field="reason"
+            )
+        redact = self._redact(self.settings) if given else None
+        return str(redact(given)[0]) if redact else given
+
+    def _owner_only(self, action: str) -> None:
+        if self._viewer.agent is not None:
+            raise NotAllowedError(
+                f"An agent's view cannot {action}.",
+                advice="Use the owner's handle: `Memory.open(…)` without `for_agent`.",
+            )
+
+    def _audited(
+        self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]
+    ) -> Audited:
+        actor = self._viewer.agent or self._viewer.user or "owner"
+        stamp = to_text(self._clock.now())
+        return Audited(stamp, action, session_id, count, actor, self._reason(reason), kinds)
+
+
+def _mapping(criteria: object) -> Mapping[str, Any] | None:
+    if criteria is None or isinstance(criteria, Mapping):
+        return criteria
+    raise SchemaInvalidError(
+        f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
+    )
+
+
+def _texts(entry: Entry) -> Iterable[str]:
+    return entry.text.split("\n")
+
+
+def _as_written(entry: Entry, where: Circumstances) -> Entry:
+    return msgspec.structs.replace(entry, at=to_text(where.now), seq=0, sum="")

@@ -1,0 +1,287 @@
+"""Receiving: what a layout finds in foreign files becomes sessions and entries, in batches."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    InputError,
+    InvalidFormatError,
+    MnemologError,
+    SchemaInvalidError,
+    SessionError,
+    SessionNotFoundError,
+    SettingsError,
+    SizeLimitError,
+)
+from mnemolog.layouts.contract import EntryFound, Found, Refused, SessionFound, Skipped
+from mnemolog.memory.import_report import ImportReport, count_kind
+from mnemolog.memory.sessions import Sessions
+from mnemolog.memory.writing import Writing
+from mnemolog.model import plain
+from mnemolog.model.entry import Entry, Receipt
+from mnemolog.model.ids import check_id, check_name
+from mnemolog.model.times import normalise
+from mnemolog.policy import drafting
+from mnemolog.ports import SHARED, LogKey
+from mnemolog.ports.keeping import Keeper
+
+BATCH = 500
+_BATCH_BYTES = 4 * 1024 * 1024
+_HELD = 5000
+_HELD_BYTES = 16 * 1024 * 1024
+
+
+class ImportHost(Sessions, Writing):
+    """A memory, as far as an import needs it."""
+
+
+class _Held(NamedTuple):
+    found: EntryFound
+    entry: Entry
+
+
+class _Away(NamedTuple):
+    """Ids that have no living line in a log: deleted ones, and those moved to the archive."""
+
+    deleted: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+
+
+class _Target:
+    """Where entries go: one log, and what of it was written by this import."""
+
+    def __init__(self, log: LogKey, session: str | None, user: str | None, exists: bool) -> None:
+        self.log = log
+        self.session = session
+        self.user = user
+        self.exists = exists
+        self.refusal: MnemologError | None = None
+        self.written: set[str] = set()
+        self.away: _Away | None = None
+        self.held: list[_Held] = []
+        self.size = 0
+
+
+class Receiver:
+    """Takes what is found, one at a time, and stores it."""
+
+    def __init__(self, memory: ImportHost, report: ImportReport, prefix: str) -> None:
+        self._memory = memory
+        self._report = report
+        self._prefix = prefix
+        self._targets: dict[tuple[LogKey, str | None], _Target] = {}
+        self._held = 0
+        self._size = 0
+
+    def take(self, found: Found) -> None:
+        """Take the next thing that was found."""
+        if isinstance(found, Refused):
+            self._report.refuse(*found)
+        elif isinstance(found, Skipped):
+            count_kind(self._report.skipped, found.what, found.times)
+        elif isinstance(found, SessionFound):
+            self._session(found)
+        else:
+            self._entry(found)
+
+    def finish(self) -> None:
+        """Store what is still held."""
+        for target in list(self._targets.values()):
+            self._flush(target)
+
+    # --- sessions
+
+    def _session(self, found: SessionFound) -> _Target:
+        key = LogKey("session", f"{self._prefix}{found.id}")
+        target = self._targets.get((key, key.id))
+        if target is None:
+            target = self._targets[key, key.id] = _Target(key, key.id, None, exists=False)
+            try:
+                self._settle(target, found)
+            except (InputError, SessionError) as error:
+                target.refusal = error
+                self._report.refuse(found.file, None, error.message, error.code)
+        return target
+
+    def _settle(self, target: _Target, found: SessionFound) -> None:
+        """Find the session, or make it; refuse one that belongs to somebody else."""
+        facts = self._facts(found)
+        try:
+            known = self._memory.load_session(target.log.id)
+        except SessionNotFoundError:
+            target.user = facts["user_id"]
+            self._create(target, facts)
+            self._report.sessions["created"] += 1
+            return
+        agents = set(facts["agent_ids"])
+        is_other = facts["user_id"] is not None and facts["user_id"] != known.user_id
+        if is_other or (agents and not agents & set(known.agent_ids)):
+            raise SchemaInvalidError(
+                "a session with this id belongs to another user or to other agents",
+                advice="Give a prefix for the ids of sessions.",
+            )
+        target.user, target.exists = known.user_id, True
+        self._report.sessions["existing"] += 1
+
+    def _facts(self, found: SessionFound) -> dict[str, Any]:
+        check_id(found.id, "session id")
+        facts: dict[str, Any] = {
+            "user_id": check_name(found.user_id, "user id"),
+            "agent_ids": tuple(check_id(one, "agent id") for one in found.agent_ids),
+            "metadata": plain.plain_object(found.metadata, "metadata", []),
+            "preferences": plain.plain_object(found.preferences, "preferences", []),
+        }
+        try:
+            if found.created_at is not None:
+                facts["created_at"] = normalise(found.created_at)
+        except InvalidFormatError:
+            count_kind(self._report.adjusted, "a session's time of creation is not valid")
+        if found.settings:
+            facts["settings"] = found.settings
+        return facts
+
+    def _create(self, target: _Target, facts: dict[str, Any]) -> None:
+        if self._report.dry_run:
+            return
+        try:
+            self._memory.create_session(session_id=target.session, **facts)
+        except SettingsError:
+            count_kind(self._report.adjusted, "a session's settings were not taken over")
+            del facts["settings"]
+            self._memory.create_session(session_id=target.session, **facts)
+        target.exists = True
+
+    # --- entries
+
+    def _entry(self, found: EntryFound) -> None:
+        try:
+            target = self._target(found)
+            if target.refusal is not None:
+                raise target.refusal
+            entry, notes = self._checked(target, found)
+        except (InputError, SessionError) as error:
+            self._report.refuse(found.file, found.line, error.message, error.code)
+            return
+        for note in notes:
+            count_kind(self._report.adjusted, note.partition(";")[0] if "future" in note else note)
+        self._hold(target, _Held(found, entry))
+
+    def _target(self, found: EntryFound) -> _Target:
+        scope, user = found.record.get("scope", "session"), found.record.get("user_id")
+        if found.session is not None:
+            if scope in ("user", "shared"):
+                raise SchemaInvalidError("an entry of a session cannot have this scope")
+            key = LogKey("session", f"{self._prefix}{found.session}")
+            return self._targets.get((key, key.id)) or self._session(SessionFound(found.session))
+        key = SHARED
+        if scope == "user":
+            name = check_id(user, "user id")
+            key = LogKey("user", self._memory._may_reach_user(name, None))
+        session = self._written_in(found.written_in)
+        return self._targets.setdefault((key, session), _Target(key, session, None, exists=True))
+
+    def _written_in(self, session: object) -> str | None:
+        """The session that a user's own or a shared entry came from, if it came as well."""
+        key = LogKey("session", f"{self._prefix}{session}")
+        known = self._targets.get((key, key.id))
+        return None if known is None or known.refusal is not None else key.id
+
+    def _checked(self, target: _Target, found: EntryFound) -> tuple[Entry, tuple[str, ...]]:
+        if target.exists and target.session is not None:
+            where = self._memory._where(target.session)
+        else:  # in a dry run it never will
+            anywhere = self._memory._where(None)
+            where = anywhere._replace(session_id=target.session, user_id=target.user)
+        drafted = drafting.draft(found.record, where)
+        return drafted.entry, drafted.notes
+
+    def _hold(self, target: _Target, one: _Held) -> None:
+        size = len(msgspec.json.encode(one.entry))
+        target.held.append(one)
+        target.size += size
+        self._held += 1
+        self._size += size
+        if len(target.held) >= BATCH or target.size >= _BATCH_BYTES:
+            self._flush(target)
+        elif self._held >= _HELD or self._size >= _HELD_BYTES:
+            self.finish()
+
+    def _flush(self, target: _Target) -> None:
+        held, target.held = target.held, []
+        self._held -= len(held)
+        self._size -= target.size
+        target.size = 0
+        if not held:
+            return
+        before, deleted = self._present(target, held), self._away(target).deleted
+        new = []
+        for one in held:
+            if one.entry.id in before:
+                self._report.present[one.entry.type] += 1
+            elif one.entry.id in deleted:
+                count_kind(self._report.skipped, "deleted here")
+            else:
+                new.append(one)
+        if self._report.dry_run:
+            self._pretend(target, new)
+        elif new:
+            self._store(target, new)
+
+    def _present(self, target: _Target, held: Sequence[_Held]) -> set[str]:
+        """Ids that were there before this import began."""
+        if not target.exists:
+            return set()
+        ids = [one.entry.id for one in held]
+        found = self._memory._store.read(target.log, self._memory._viewer, ids=ids).entries
+        return {entry.id for entry in found} - target.written | self._away(target).moved
+
+    def _away(self, target: _Target) -> _Away:
+        """What an import must not bring back; looked up once, before anything is written."""
+        if target.away is None:
+            keeper = self._memory._kept_by if target.exists else None
+            target.away = _Away() if keeper is None else self._look_away(keeper, target.log)
+        return target.away
+
+    def _look_away(self, keeper: Keeper, log: LogKey) -> _Away:
+        hidden = {one.entry.id for one in keeper.hidden(log, self._memory._viewer)}
+        moved = keeper.moved(log.id) if log.kind == "session" else {}
+        hidden |= {name for name, one in moved.items() if one.died is not None}
+        return _Away(frozenset(hidden), frozenset(moved) - hidden)
+
+    def _pretend(self, target: _Target, new: Sequence[_Held]) -> None:
+        for one in new:
+            counter = (
+                self._report.revised if one.entry.id in target.written else self._report.stored
+            )
+            counter[one.entry.type] += 1
+            target.written.add(one.entry.id)
+
+    def _store(self, target: _Target, new: Sequence[_Held]) -> None:
+        try:
+            receipts = self._memory._write(target.session, [one.found.record for one in new])
+        except SizeLimitError as error:
+            target.refusal = error
+            self._refuse(new, error)
+        except (InputError, SessionError, ConcurrentModificationError) as error:
+            if len(new) == 1:
+                self._refuse(new, error)
+                return
+            for one in new:  # only what is at fault is refused
+                self._store(target, [one])
+        else:
+            for one, receipt in zip(new, receipts, strict=True):
+                self._tally(target, one, receipt)
+
+    def _refuse(self, held: Sequence[_Held], error: MnemologError) -> None:
+        for one in held:
+            self._report.refuse(one.found.file, one.found.line, error.message, error.code)
+
+    def _tally(self, target: _Target, one: _Held, receipt: Receipt) -> None:
+        target.written.add(receipt.id)
+        counter = self._report.revised if receipt.status == "revised" else self._report.stored
+        counter[one.entry.type] += 1
+        for kind in receipt.redactions:
+            count_kind(self._report.redactions, kind)

@@ -1,0 +1,138 @@
+"""Redacting what is stored already: the same rules, applied to every line there is."""
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from mnemolog.errors import ConcurrentModificationError
+from mnemolog.memory.keeping import Keeping
+from mnemolog.model.entry import Entry
+from mnemolog.model.forgetting import Redaction
+from mnemolog.model.session import Manifest
+from mnemolog.model.times import to_text
+from mnemolog.policy.drafting import Redact, hide
+from mnemolog.ports import SHARED, LogKey, Progress, Write
+
+_SAID = ("content", "context", "metadata", "tags", "reason")
+_TRIES = 8
+
+
+class Redacting(Keeping):
+    """The verb that hides secrets afterwards."""
+
+    def redact(
+        self,
+        session_id: str | None = None,
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Redaction:
+        """Hide secrets in what is stored, in one session or everywhere; for the owner alone.
+
+        Each entry concerned gets a new revision under its first timestamp, and the lines before it
+        are erased. Sessions whose settings switch redaction off are left alone.
+        """
+        if session_id is not None:
+            self._manifest(session_id)
+        self._owner_only("redact what is stored")
+        found = [one.manifest for one in self._store.sessions(session_id)]
+        kinds: Counter[str] = Counter()
+        changed = sessions = 0
+        for done, manifest in enumerate(found, 1):
+            redact = self._redact(self._settings(manifest))
+            count = 0 if redact is None else self._redact_session(manifest, redact, kinds, dry_run)
+            changed, sessions = changed + count, sessions + bool(count)
+            if progress is not None:
+                progress(done, len(found))
+        if session_id is None:
+            changed += self._redact_beside(found, kinds, dry_run)
+        return Redaction(entries=changed, sessions=sessions, kinds=dict(kinds), is_dry_run=dry_run)
+
+    def _redact_session(
+        self, manifest: Manifest, redact: Redact, kinds: Counter[str], dry_run: bool
+    ) -> int:
+        log = LogKey("session", manifest.session_id)
+        count = self._redact_log(log, redact, kinds, dry_run)
+        facts = {"metadata": manifest.metadata, "preferences": manifest.preferences}
+        clean, hidden = redact(facts)
+        kinds.update(hidden)
+        if dry_run:
+            return count + bool(hidden)
+        if hidden:
+            self._store.change(
+                manifest.session_id, lambda now: msgspec.structs.replace(now, **clean)
+            )
+        self._keeper.change_moved(manifest.session_id, lambda entry: _clean(entry, redact, kinds))
+        return count + bool(hidden)
+
+    def _redact_beside(self, sessions: list[Manifest], kinds: Counter[str], dry_run: bool) -> int:
+        """The shared log, and those of the users of all sessions."""
+        redact = self._redact(self.settings)
+        if redact is None:
+            return 0
+        users = dict.fromkeys(one.user_id for one in sessions if one.user_id)
+        logs = [SHARED, *(LogKey("user", user) for user in users)]
+        return sum(self._redact_log(log, redact, kinds, dry_run) for log in logs)
+
+    def _redact_log(self, log: LogKey, redact: Redact, kinds: Counter[str], dry_run: bool) -> int:
+        dirty: Counter[str] = Counter()
+        last: dict[str, int] = {}
+        for line in self._keeper.lines(log):
+            subject = line.target or line.id
+            last[subject] = line.seq
+            hidden: Counter[str] = Counter()
+            if _clean(line, redact, hidden) is not line:
+                dirty[subject] += 1
+                kinds.update(hidden)
+        if dirty and not dry_run:
+            for identifier in dirty:
+                self._revise_clean(log, identifier, redact)
+            record = self._audited("redact", log.id or None, len(dirty), "", {})
+            self._keeper.erase_older(log, {one: last[one] for one in dirty}, record)
+        return len(dirty)
+
+    def _revise_clean(self, log: LogKey, identifier: str, redact: Redact) -> None:
+        """Store the clean revision first: a crash then leaves both, and the next run goes on."""
+        for attempt in range(_TRIES):
+            writes = self._clean_writes(log, identifier, redact)
+            try:
+                if writes:
+                    self._store.append(log, writes, self._viewer, self.settings.storage)
+                return
+            except ConcurrentModificationError:
+                if attempt == _TRIES - 1:
+                    raise
+
+    def _clean_writes(self, log: LogKey, identifier: str, redact: Redact) -> list[Write]:
+        now = self._clock.now()
+        for entry in self._store.read(log, self._viewer, ids=(identifier,)).entries:
+            return [Write(_revision(entry, redact, to_text(now)), True, entry.seq)]
+        hidden = [
+            one for one in self._keeper.hidden(log, self._viewer) if one.entry.id == identifier
+        ]
+        if not hidden:
+            return []
+        where = self._where(None)._replace(session_id=hidden[0].entry.session_id)
+        revision = Write(_revision(hidden[0].entry, redact, to_text(now)), True)
+        return [revision, self._marking("tombstone", identifier, where, "")]
+
+
+def _clean(entry: Entry, redact: Redact, kinds: Counter[str]) -> Entry:
+    """The entry with secrets hidden; itself if there are none."""
+    fields: dict[str, Any] = {name: getattr(entry, name) for name in _SAID}
+    reason = fields.pop("reason")
+    before = dict(fields)
+    hidden = hide(fields, redact)
+    clean, counts = redact(reason or "")
+    kinds.update(hidden)
+    kinds.update(counts)
+    if not hidden and not counts:
+        return entry
+    changed = {name: value for name, value in fields.items() if value is not before[name]}
+    return msgspec.structs.replace(entry, **changed, reason=clean or None)
+
+
+def _revision(entry: Entry, redact: Redact, now: str) -> Entry:
+    clean = _clean(entry, redact, Counter())
+    return msgspec.structs.replace(clean, created=entry.timestamp, at=now, seq=0, sum="")

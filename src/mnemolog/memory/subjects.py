@@ -1,0 +1,197 @@
+"""Subjects: what belongs to a user, a session or an agent, gathered for an export."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from mnemolog.errors import InvalidQueryError, SchemaInvalidError, StorageError
+from mnemolog.layouts.contract import Bundle, Derived, SessionOut, Tombstone
+from mnemolog.memory.getting import Getting
+from mnemolog.memory.sessions import Sessions
+from mnemolog.model.entry import Entry
+from mnemolog.model.ids import check_name
+from mnemolog.model.session import Session
+from mnemolog.model.times import hours_between, to_text
+from mnemolog.policy import decay as decaying
+from mnemolog.policy.access import may_see
+from mnemolog.policy.importance import importance
+from mnemolog.ports import SHARED, LogKey
+
+Wanted = Callable[[Entry], bool]
+IndexExport = Callable[[str, str], dict[str, Any]]
+
+
+class ExportHost(Sessions, Getting):
+    """A memory, as far as an export needs it."""
+
+
+class Subject(NamedTuple):
+    """Whom or what an export is about; nothing named means everything."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+
+    @classmethod
+    def of(cls, session_id: object, user_id: object, agent_id: object) -> "Subject":
+        """A subject as it was asked for; only one thing can be named."""
+        named = cls(
+            check_name(session_id, "session id"),
+            check_name(user_id, "user id"),
+            check_name(agent_id, "agent id"),
+        )
+        if len(named.shown()) > 1:
+            raise SchemaInvalidError(
+                "An export is about a session, a user or an agent: name one of them.",
+                advice="Make one export for each.",
+            )
+        return named
+
+    def shown(self) -> dict[str, str]:
+        """What was named."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
+class Gathering:
+    """Reads what belongs to a subject, as far as the handle may see it."""
+
+    def __init__(self, memory: ExportHost, subject: Subject, index: IndexExport) -> None:
+        self._memory = memory
+        self._export_index = index
+        self._subject = subject
+        self._sessions = sorted(self._all(), key=lambda one: (one.created_at, one.id))
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are looked at."""
+        return len(self._sessions)
+
+    def _all(self) -> list[Session]:
+        subject = self._subject
+        if subject.session_id is not None:
+            return [self._memory.load_session(subject.session_id)]
+        return self._memory.list_sessions()
+
+    def bundle(self) -> Bundle:
+        """Everything that belongs to the subject; the sessions are read as they are taken."""
+        return Bundle(
+            self._subject.shown(),
+            to_text(self._memory._clock.now()),
+            self._sessions_out(),
+            {user: own for user in self._users() if (own := self._own_log(user))},
+            self._chosen(SHARED, self._is_shared_with()),
+        )
+
+    def _sessions_out(self) -> Iterator[SessionOut]:
+        subject = self._subject
+        for session in self._sessions:
+            living = self._memory.get_entries(session.id)
+            is_whole, wanted = self._of_session(session)
+            found = sorted([*living, *self._moved(session.id)], key=lambda entry: entry.seq)
+            entries = [entry for entry in found if is_whole or wanted(entry)]
+            is_named = subject.agent_id is not None and subject.agent_id in session.agent_ids
+            if is_whole or is_named or entries:
+                yield self._out(session, entries, is_whole, living.warnings)
+
+    def _moved(self, session_id: str) -> list[Entry]:
+        """What a compaction moved to the archive is as much a part of the session as the rest."""
+        keeper = self._memory._kept_by
+        moved = {} if keeper is None else keeper.moved(session_id)
+        visible = (one.entry for one in moved.values() if one.died is None)
+        return [entry for entry in visible if may_see(self._memory._viewer, entry)]
+
+    def _tombstones(self, session_id: str) -> list[Tombstone]:
+        keeper, log = self._memory._kept_by, LogKey("session", session_id)
+        hidden = [] if keeper is None else keeper.hidden(log, self._memory._viewer)
+        return [Tombstone(one.entry.id, one.died or one.entry.written_at) for one in hidden]
+
+    def _of_session(self, session: Session) -> tuple[bool, Wanted]:
+        """Whether all of a session belongs to the subject, and otherwise what of it does."""
+        subject = self._subject
+        if subject.agent_id is not None:
+            return False, lambda entry: entry.agent_id == subject.agent_id
+        if subject.user_id is not None:
+            return (
+                session.user_id == subject.user_id,
+                lambda entry: entry.user_id == subject.user_id,
+            )
+        return True, lambda entry: True
+
+    def _users(self) -> list[str]:
+        """Whose own logs to look at."""
+        known = {one.user_id for one in self._sessions if one.user_id is not None}
+        wanted = self._subject.user_id
+        if wanted is None:
+            return sorted(known)
+        self._memory._may_reach_user(wanted, wanted if wanted in known else None)
+        return [wanted]
+
+    def _own_log(self, user: str) -> list[Entry]:
+        subject = self._subject
+        if subject.session_id is not None:
+            return self._chosen(LogKey("user", user), lambda e: e.session_id == subject.session_id)
+        if subject.agent_id is not None:
+            return self._chosen(LogKey("user", user), lambda e: e.agent_id == subject.agent_id)
+        return self._chosen(LogKey("user", user), lambda e: True)
+
+    def _is_shared_with(self) -> Wanted:
+        subject = self._subject
+        if subject.session_id is not None:
+            return lambda entry: entry.session_id == subject.session_id
+        if subject.agent_id is not None:
+            return lambda entry: entry.agent_id == subject.agent_id
+        if subject.user_id is not None:
+            own = {one.id for one in self._sessions if one.user_id == subject.user_id}
+            return lambda entry: entry.session_id in own or entry.user_id == subject.user_id
+        return lambda entry: True
+
+    def _chosen(self, log: LogKey, wanted: Wanted) -> list[Entry]:
+        reading = self._memory._store.read(log, self._memory._viewer)
+        return [entry for entry in reading.entries if wanted(entry)]
+
+    def _out(
+        self, session: Session, entries: list[Entry], is_whole: bool, warnings: tuple[str, ...]
+    ) -> SessionOut:
+        return SessionOut(
+            session,
+            entries,
+            lambda: self._derived(session.id, entries),
+            lambda: self._index(session.id, "inverted") if is_whole else None,
+            self._decay(session),
+            self._tombstones(session.id) if is_whole else (),
+            warnings,
+        )
+
+    def _derived(self, session_id: str, entries: list[Entry]) -> dict[str, Derived]:
+        memory = self._memory
+        decay = memory._settings(memory._manifest(session_id)).decay
+        now = memory._clock.now()
+        known = self._index(session_id, "entries") or {}
+        placed: Mapping[str, Any] = known.get("entries", {})
+        found = {}
+        for entry in entries:
+            weight = importance(entry)
+            age = hours_between(entry.timestamp, now)
+            left = decaying.factor(entry.type, age, decay, decaying.boost(0, weight))
+            relevance = placed.get(entry.id, {}).get("current_relevance")
+            found[entry.id] = Derived(left, weight, relevance)
+        return found
+
+    def _index(self, session_id: str, shape: str) -> dict[str, Any] | None:
+        try:
+            return self._export_index(session_id, shape)
+        except (InvalidQueryError, StorageError):  # derived: an export does without
+            return None
+
+    def _decay(self, session: Session) -> dict[str, Any]:
+        """How a session decays, if it has a way of its own."""
+        if not session.settings:
+            return {}
+        memory = self._memory
+        decay = memory._settings(memory._manifest(session.id)).decay
+        if decay == memory.settings.decay:
+            return {}
+        return {
+            "enabled": decay.enabled,
+            "half_life_hours": decay.half_life_hours.for_type("conversation"),
+            "min_decay_factor": decay.minimum,
+        }

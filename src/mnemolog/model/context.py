@@ -1,0 +1,14 @@
+"""A block of memory for a prompt: text, what it is made of, and what did not fit."""
+
+import msgspec
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What `memory.context` assembled."""
+
+    text: str
+    tokens: int
+    sources: tuple[str, ...]
+    """The ids of the entries in it, in order."""
+    omitted: int
+    """How many entries did not fit."""

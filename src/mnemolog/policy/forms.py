@@ -1,0 +1,40 @@
+"""The forms that a text can have in a file: what to look for when it should be gone."""
+
+import json
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+_SHORTEST = 4
+
+
+def needles(texts: Iterable[str]) -> dict[str, bytes]:
+    """Each form's name and bytes: plain, as JSON, with escapes, encoded for a name; both cases."""
+    found: dict[str, bytes] = {}
+    for number, text in enumerate(texts, 1):
+        known: set[bytes] = set()
+        for form, content in _forms(text):
+            if len(content) >= _SHORTEST and content not in known:
+                known.add(content)
+                found[f"text {number}, {form}"] = content
+    return found
+
+
+def _forms(text: str) -> Iterator[tuple[str, bytes]]:
+    """UTF-8 first; a text that holds no quotes, escapes or foreign letters has only that form."""
+    yield "plain", text.encode("utf-8", "surrogatepass")
+    for form, variant in (("plain", text), ("lower case", text.lower())):
+        yield f"{form}", variant.encode("utf-8", "surrogatepass")
+        escaped = json.dumps(variant)[1:-1]
+        yield (
+            f"{form} JSON",
+            json.dumps(variant, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"),
+        )
+        yield f"{form} escaped", escaped.encode()
+        yield f"{form} escaped in capitals", _upper_escapes(escaped).encode()
+        yield f"{form} in UTF-16", variant.encode("utf-16-le", "surrogatepass")
+        yield f"{form} percent-encoded", quote(variant, safe="", errors="replace").lower().encode()
+
+
+def _upper_escapes(escaped: str) -> str:
+    parts = escaped.split("\\u")
+    return parts[0] + "".join(f"\\u{part[:4].upper()}{part[4:]}" for part in parts[1:])

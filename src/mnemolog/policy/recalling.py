@@ -1,0 +1,56 @@
+"""Finding among a few entries without an index: those that compactions moved to the archive."""
+
+import re
+from collections.abc import Iterable
+
+from mnemolog.model.entry import Entry
+from mnemolog.model.query import Hit, Query
+from mnemolog.policy.filters import has_tag
+from mnemolog.policy.importance import importance
+
+_WORD = re.compile(r"\w+")
+
+
+def recalled(entry: Entry, query: Query) -> Hit | None:
+    """The entry as a hit if it passes the filters and holds a word of the text."""
+    if not _passes(entry, query):
+        return None
+    wanted = set(_WORD.findall(query.text.casefold()))
+    held = wanted & set(_WORD.findall(f"{entry.text} {' '.join(entry.tags)}".casefold()))
+    if wanted and not held:
+        return None
+    share = len(held) / len(wanted) if wanted else 1.0
+    if share < query.min_relevance:
+        return None
+    return Hit(entry=entry, relevance=share, why={"lexical": share, "archived": 1.0})
+
+
+def ordered(hits: Iterable[Hit], query: Query) -> list[Hit]:
+    """As the query wants them: by relevance, or by time; no more than its limit."""
+    if query.sort == "relevance_desc":
+        found = sorted(hits, key=lambda hit: -hit.relevance)
+    else:
+        is_newest = query.sort == "time_desc"
+        found = sorted(hits, key=lambda hit: hit.entry.timestamp, reverse=is_newest)
+    return found[: query.limit]
+
+
+def _passes(entry: Entry, query: Query) -> bool:
+    return (
+        (not query.types or entry.type in query.types)
+        and (not query.agents or entry.agent_id in query.agents)
+        and (not query.users or entry.user_id in query.users)
+        and (not query.references or bool(set(query.references) & set(entry.references)))
+        and _passes_tags(entry, query)
+        and (query.start is None or query.start <= entry.timestamp)
+        and (query.end is None or entry.timestamp <= query.end)
+        and importance(entry) >= query.min_importance
+    )
+
+
+def _passes_tags(entry: Entry, query: Query) -> bool:
+    return (
+        (not query.tags or any(has_tag(entry.tags, tag) for tag in query.tags))
+        and all(has_tag(entry.tags, tag) for tag in query.all_tags)
+        and not any(has_tag(entry.tags, tag) for tag in query.exclude_tags)
+    )

@@ -1,0 +1,28 @@
+"""Random-looking words that are no secrets: digests, commit ids, UUIDs, our own ids."""
+
+import re
+
+_ALLOWED = re.compile(
+    r"""[0-9a-fA-F]{7,16} | [0-9a-fA-F]{32} | [0-9a-fA-F]{40} | [0-9a-fA-F]{56} | [0-9a-fA-F]{64}
+      | [0-9a-fA-F]{96} | [0-9a-fA-F]{128}                                     # digests
+      | [0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}                   # UUIDs
+      | (?:mem|pref)_[0-9a-f]{20,28} | sess-\d{4}-\d{2}-\d{2}-[0-9a-z]+        # our own
+      | [0-9A-HJKMNP-TV-Z]{26} | [0-9a-f]{24}                                  # ULIDs, object ids
+    """,
+    re.VERBOSE,
+)
+_MARKED = re.compile(
+    r"(?:sha-?(?:1|224|256|384|512)|md5|blake[23][bs]?|integrity|digest|checksum|etag|h1|cid)"
+    r"[\"']?[-:=/_ ]{1,3}[\"']?$",
+    re.IGNORECASE,
+)
+
+
+def is_allowed(word: str) -> bool:
+    """Whether the word has the form of a digest or of an id."""
+    return _ALLOWED.fullmatch(word) is not None
+
+
+def is_marked(text: str, start: int) -> bool:
+    """Whether what stands before the word says that it is a digest."""
+    return _MARKED.search(text, max(0, start - 16), start) is not None

@@ -1,0 +1,79 @@
+"""Finds values by the names before them: `password = "…"`, `"apiKey": "…"`, `<token>…</token>`."""
+
+import re
+from collections.abc import Iterator
+
+from mnemolog.policy.redaction.manners import Written, is_meant
+from mnemolog.policy.redaction.names import Family, family
+from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD
+from mnemolog.policy.redaction.spans import Span
+from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, read
+
+# A name and what joins it to its value. Every part is bounded; \uff1a is the wide colon.
+_HEAD = re.compile(
+    rf"""(?: (?:{"|".join(NAMES)}) [\w.\-$]{{0,40}}+
+           | (?:{"|".join(NAMES_ABROAD)}) [a-z\u0430-\u044f]{{0,2}} )
+    (?P<close> [\\"'`\])}}*?!]{{0,8}} )
+    (?: [ \t]{{0,16}} (?P<typed> :[ ]?&?[a-z][\w.\[\]|<>]{{0,24}}[ ]?=(?![=>])
+                              | [ ](?:string|str|text)[ ]?:?=(?!=) )
+      | (?P<spaced> [ \t]{{0,30}})
+        (?P<sign> => | := | ={{1,3}} | !={{1,2}} | \|\| | \?\? | [?+]= | -> | <- | %3d | \uff1a
+                | : (?!:) )
+      | [ ] (?P<property> \{{ [ ]get;[^}}\n]{{0,40}}\}}[ ]= )
+      | (?P<call> \( )
+      | (?P<named> (?: ,\s{{0,60}} | \s{{1,60}} ) \\{{0,3}}["']? value \\{{0,3}}["']? \s? [:=] )
+      | (?P<pair> ,[ ]? )
+      | (?P<tag> > )
+      | (?P<said> [ ](?:is|was|are|es|ist|est|to)[ ]?:? | 是 | 为 | 為 | は | [ ](?=\S) )
+    )
+    (?P<gap> [ \t]{{0,30}} \*{{0,2}} [ ]? ) """,
+    re.VERBOSE,
+)
+_ITEM = re.compile(r"\s{0,40}[\[,]\s{0,40}(?=[\"'`])")
+_BEFORE = re.compile(r"[\w.\-$]{0,48}")
+
+
+def find_assigned(text: str, folded: str) -> Iterator[Span]:
+    """Passwords, keys, secrets and tokens that stand under a name that says so."""
+    at = 0
+    while head := _HEAD.search(folded, at):
+        at = head.end()
+        start = head.start() - _name_before(text, head.start())
+        of = family(text[start : head.start("close")])
+        for value in _values(text, head) if of else ():
+            if of and value.text and is_meant(Written(text, start, head, of, value)):
+                yield Span(value.start, value.end, _kind(of))
+                at = max(at, value.end)  # what is hidden is not read again
+            elif not value.is_quoted:
+                # All names inside a long word have an end of it as their value: no need to try all.
+                at = max(at, value.end - LONGEST_JUDGED)
+
+
+def secret_under(name: str, value: str) -> str | None:
+    """The kind of a value that stands under this key of an object, or None."""
+    of = family(name)
+    return _kind(of) if of and is_secret(value, of, is_quoted=True) else None
+
+
+def _kind(of: Family) -> str:
+    return "password" if of is Family.PASSWORD else "api-key"
+
+
+def _values(text: str, head: re.Match[str]) -> Iterator[Value]:
+    """The value after a name, or the quoted ones of a list."""
+    at = head.end()
+    if head["sign"] and text.startswith("[", at):
+        while (item := _ITEM.match(text, at)) and (value := read(text, item.end())):
+            if not value.is_quoted:
+                return
+            yield value
+            at = value.end + 1
+    elif value := read(text, at):
+        yield value
+
+
+def _name_before(text: str, at: int) -> int:
+    """How many characters of the name stand before the word that was found."""
+    # A slice that goes backwards; at the very beginning None says "to the end".
+    found = _BEFORE.match(text[at - 1 : at - 49 if at > 48 else None : -1]) if at else None
+    return found.end() if found else 0

@@ -1,0 +1,98 @@
+"""Credentials on a command line, in SQL, in .netrc, and hashes of passwords."""
+
+import re
+from collections.abc import Iterator
+
+from mnemolog.policy.redaction.names import Family, family
+from mnemolog.policy.redaction.spans import Span
+from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
+from mnemolog.policy.redaction.values import Value, is_secret, read
+
+KEY, PASSWORD = "api-key", "password"
+
+_FLAG = re.compile(
+    r"-(?<![\w-]-)-?((?:[a-z][\w.-]{0,40}?)?(?:pass|pwd|secret|token|key|auth|cred)[\w-]{0,20})"
+    r"(?:=| {1,4}|\", \")"
+)
+# Up to here a flag belongs to its program.
+_FAR = r"[^\n|;]{0,120}?"
+_USER = rf"{_FAR}[ ](?:-u|--user|-a|--auth|--proxy-user)[ =]?[\"']?[\w.@%+-]{{1,64}}:"
+_LOGIN = rf"[ ]login[ ]{_FAR}[ ](?:-p|-t)[ ]"
+# -p is a port or a path almost everywhere; only with these programs it is a password.
+_BY_PROGRAM = {
+    program: re.compile(re.escape(program) + rest)
+    for program, rest in {
+        "curl": _USER,
+        "wget": _USER,
+        "http": _USER,
+        "mysql": rf"(?:dump|admin|import)?[ ]{_FAR}(?<=[ ])-p",
+        "mariadb": rf"(?:-dump|-admin)?[ ]{_FAR}(?<=[ ])-p",
+        "innobackupex": rf"[ ]{_FAR}(?<=[ ])-p",
+        "sshpass": r"[ ]-p[ ]?",
+        "docker": _LOGIN,
+        "podman": _LOGIN,
+        "helm registry": _LOGIN,
+        "oc": _LOGIN,
+        "redis-cli": rf"[ ]{_FAR}-a[ ]",
+        "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
+        "zip": r"[ ][^\n|;]{0,60}?(?:-p|--password)[ ]?",
+        "7z": r"a?[ ][^\n|;]{0,60}?-p",
+        "mongo": rf"(?:sh|dump|restore|import|export)?[ ]{_FAR}(?<=[ ])-p[ ]",
+        "psexec": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
+        "htpasswd": r"[ ]-[a-z]{0,4}b[a-z]{0,3}[ ]\S{1,80}[ ]\S{1,40}[ ]",
+        "pass": r"(?:in|out)[ ]pass:",
+        "echo ": r"(?=\S{4,64}[ ]?\|[ ]?(?:sudo[ ]-s|docker[ ]login|passwd))",
+        "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
+        "identified": r"(?:[ ]with[ ][\w']{1,40})?[ ](?:by|as)(?:[ ]password)?[ ]{1,4}(?=['\"])",
+        "login ": r"\S{1,80}\s{1,8}password[ ]",
+        "password": r"(?:[ ]for[ ][^=\n]{1,60}=)?[ ]?=?[ ]?(?:password\()?(?=['\"])",
+    }.items()
+}
+_SAYS_SQL = re.compile(
+    r"(?:with|encrypted|set|alter|create|login|superuser|createdb|role \w+) (?:login )?$"
+)
+_CRYPT = re.compile(
+    r"\$(?:2[abxy]?\$\d\d|[15689]|krb5[a-z]{2,6}|apr1|y|gy|argon2(?:id|i|d)|pbkdf2[\w-]{0,16}|scrypt|sha1)"
+    r"\$[\w./+=,$*@:-]{20,300}|\{SSHA(?:256|512)?\}[\w+/=]{20,200}"
+)
+
+
+def find_flags(text: str, folded: str) -> Iterator[Span]:
+    """`--password x`, `--token=x`."""
+    for found in _FLAG.finditer(folded):
+        of = family(found[1])
+        value = read(text, found.end()) if of else None
+        if of is None or value is None or value.text.startswith("-"):
+            continue
+        is_clear = of is Family.PASSWORD or (of is Family.SECRET and "-" in found[1])
+        if is_secret(value.text, of, is_quoted=value.is_quoted or is_clear):
+            yield Span(value.start, value.end, PASSWORD if of is Family.PASSWORD else KEY)
+
+
+def find_in_commands(text: str, folded: str) -> Iterator[Span]:
+    """`curl -u a:b`, `-p x` where it can only be a password, and the words of SQL and .netrc."""
+    for program, search in _BY_PROGRAM.items():
+        if program in folded:
+            for found in search.finditer(folded):
+                value = read(text, found.end())
+                if value and _is_given(folded, program, found.start(), value):
+                    yield Span(value.start, value.end, PASSWORD)
+
+
+def find_hashes(text: str, folded: str) -> Iterator[Span]:
+    """Hashes of passwords as crypt writes them."""
+    for found in _CRYPT.finditer(text):
+        yield Span(found.start(), found.end(), PASSWORD)
+
+
+def _is_given(folded: str, program: str, start: int, given: Value) -> bool:
+    value = given.text
+    if not value or value.startswith("-"):
+        return False
+    if program == "password":
+        said = _SAYS_SQL.search(folded, max(0, start - 20), start)
+        return said is not None and not is_template(value)
+    if program in ("login ", "convertto-securestring"):
+        is_clear = given.is_quoted or "machine " in folded[max(0, start - 90) : start]
+        return is_secret(value, Family.PASSWORD, is_quoted=is_clear)
+    return not (is_template(value) if program == "identified" else is_stand_in(value))

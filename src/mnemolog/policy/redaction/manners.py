@@ -1,0 +1,135 @@
+"""The manners of writing a name and its value, and which of them give the one to the other."""
+
+import re
+from typing import NamedTuple
+
+from mnemolog.policy.redaction.names import Family
+from mnemolog.policy.redaction.randomness import has_digit, is_random
+from mnemolog.policy.redaction.values import Value, is_secret, is_wordy
+
+
+class Written(NamedTuple):
+    """A name that starts at `start`, how it is joined to a value, and the value."""
+
+    text: str
+    start: int
+    head: re.Match[str]
+    of: Family
+    value: Value
+
+    @property
+    def name(self) -> str:
+        """The name, without the quotes around it."""
+        return self.text[self.start : self.head.start("close")]
+
+    @property
+    def before(self) -> str:
+        """The character before the name."""
+        return self.text[max(0, self.start - 1) : self.start]
+
+    @property
+    def after(self) -> str:
+        """The character after the value."""
+        return self.text[self.value.end : self.value.end + 1]
+
+    def is_secret(self, *, is_quoted: bool) -> bool:
+        """Whether the value would be hidden if it were written so."""
+        return is_secret(self.value.text, self.of, is_quoted=is_quoted)
+
+
+_LINE_START = re.compile(
+    r"[\s>+*#!/-]*(?:export |set |env |ENV |ARG |SET |-e |--env |-D|[\"'])?[\w.\-$]*"
+)
+_SETTER = re.compile(
+    r"(?:use|add|put|new|create|expect|authenticate|login|check|verify|is)?_?"
+    r"(?:user|db|api|auth|access|private|client|secret)?_?(?:pass|pwd|secret|token|key|cred)"
+)
+_SIGN = re.compile(r"[A-Za-z!@#$%^&*]")
+LONGEST_SAID = 64
+_NUMBERED = re.compile(r"(?:sha|md|oauth|argon|base|utf|pbkdf|step|option|day|phase|[a-z])?[\d.]+")
+_LINE_END = ("", "\n", "\r")
+
+
+def is_meant(it: Written) -> bool:
+    """Whether this way of writing a name and a value gives the one to the other."""
+    head = it.head
+    if head["said"] is not None:
+        return _is_said(it) if it.of is Family.PASSWORD else _is_plainly_random(it)
+    if head["call"] is not None:
+        return it.value.is_quoted and it.is_secret(is_quoted=True) and _is_set(it)
+    if head["pair"] is not None:
+        return _is_pair(it)
+    if head["tag"] is not None:
+        is_element = it.before == "<" and it.text.startswith("</", it.value.end)
+        return is_element and it.is_secret(is_quoted=it.of is Family.PASSWORD)
+    return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
+
+
+def _is_said(it: Written) -> bool:
+    """`the password is hunter2`: a word with a digit in it, or one in quotes."""
+    word = it.value.text
+    if it.name.lower() == "pass" or word.startswith("/"):
+        return False
+    if it.value.is_quoted:
+        is_clear = bool(it.head["said"].strip()) or not is_wordy(word)
+        return is_clear and it.is_secret(is_quoted=True)
+    if not 6 <= len(word) <= LONGEST_SAID or not has_digit(word) or not _SIGN.search(word):
+        return False
+    return not _NUMBERED.fullmatch(word.lower()) and it.is_secret(is_quoted=False)
+
+
+def _is_plainly_random(it: Written) -> bool:
+    """`the token 5f2b…`: long, and by chance."""
+    word = it.value.text
+    if it.of is Family.KEY or it.before == "/" or "." in word or len(word) < 20:
+        return False
+    return has_digit(word) and is_random(word) and it.is_secret(is_quoted=False)
+
+
+def _is_set(it: Written) -> bool:
+    """`setPassword("…")` and `password("…")`, but not `find_password("users")`."""
+    name = it.name.rpartition(".")[2].lower()
+    if name.startswith(("set", "with")):
+        return True
+    return _SETTER.match(name) is not None and not is_wordy(it.value.text)
+
+
+def _is_pair(it: Written) -> bool:
+    """`define("DB_PASSWORD", "…")`: both in quotes, and nothing else in the brackets."""
+    is_closed = it.text[it.value.end + 1 : it.value.end + 2] in (")", "]", ",", "}")
+    are_quoted = it.value.is_quoted and any(quote in it.head["close"] for quote in "\"'")
+    if not (is_closed and are_quoted) or is_wordy(it.value.text):
+        return False
+    return it.is_secret(is_quoted=False)
+
+
+def _is_literal(it: Written) -> bool:
+    """`password: postgres` on a line of its own, `PASSWORD=postgres` in an environment."""
+    if it.value.is_quoted or it.of is Family.KEY or not it.is_secret(is_quoted=True):
+        return False
+    if it.head["sign"] == "=" and not it.head["spaced"] and not it.head["gap"]:
+        return _is_in_environment(it) or _is_in_query(it)
+    is_yaml = it.head["sign"] == ":" and it.head["gap"] == " " and not it.head["close"]
+    if not is_yaml or it.after not in _LINE_END or not _begins_line(it):
+        return False
+    return it.of is Family.PASSWORD or (len(it.value.text) >= 8 and it.value.text.isalnum())
+
+
+def _is_in_environment(it: Written) -> bool:
+    if it.name.isupper() and it.after == " ":
+        return True
+    if it.before in ("'", '"') and it.after == it.before:
+        return True
+    is_known = it.of is not Family.TOKEN or it.name.isupper()
+    return is_known and it.after in _LINE_END and _begins_line(it)
+
+
+def _is_in_query(it: Written) -> bool:
+    return it.before in ("?", "&") and it.after in ("&", "'", '"', *_LINE_END)
+
+
+def _begins_line(it: Written) -> bool:
+    """Whether the name is the first thing on its line."""
+    near = max(0, it.start - 100)
+    line = max(it.text.rfind("\n", near, it.start) + 1, near)
+    return _LINE_START.fullmatch(it.text, line, it.head.start("close")) is not None

@@ -1,0 +1,35 @@
+"""What stands where something was hidden: `[REDACTED:email]`, `[REDACTED:api-key:3f9a2c]`."""
+
+import hmac
+import re
+from hashlib import sha256
+
+from mnemolog.policy.redaction.kinds import KINDS
+from mnemolog.policy.redaction.randomness import is_unguessable
+
+TAG_DIGITS = 6
+_BEGIN = "[REDACTED"
+_EXISTING = re.compile(r"\[REDACTED(?::[a-z0-9-]{1,64}(?::[0-9a-f]{6})?)?\]")
+# Rules see this character in the place of every character of a placeholder.
+_COVER = "\ue000"
+_ONLY_COVERED = re.compile(rf"(?:{_COVER}(?:\\[nrt]|[\s,;:|=])*)+")
+
+
+def placeholder(kind: str, value: str, key: bytes) -> str:
+    """The placeholder for a value; a value that cannot be guessed gets a tag that tells equals."""
+    if kind in KINDS and KINDS[kind].is_tagged and is_unguessable(value):
+        tag = hmac.new(key, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+        return f"{_BEGIN}:{kind}:{tag[:TAG_DIGITS]}]"
+    return f"{_BEGIN}:{kind}]"
+
+
+def covered(text: str) -> str:
+    """The text with its placeholders covered, so that no rule reads a word of them."""
+    if _BEGIN not in text:
+        return text
+    return _EXISTING.sub(lambda found: _COVER * len(found[0]), text)
+
+
+def is_hidden(value: str) -> bool:
+    """Whether a covered value has nothing left to hide."""
+    return value.startswith(_COVER) and _ONLY_COVERED.fullmatch(value) is not None

@@ -1,0 +1,136 @@
+"""The Redactor: texts and trees of texts, with what must not be stored replaced."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from mnemolog.policy.redaction.assignments import secret_under
+from mnemolog.policy.redaction.kinds import KINDS, built_in
+from mnemolog.policy.redaction.outline import Outline
+from mnemolog.policy.redaction.own_patterns import OwnPattern, own_pattern
+from mnemolog.policy.redaction.placeholders import covered, is_hidden, placeholder
+from mnemolog.policy.redaction.rules import RULES, Rule
+from mnemolog.policy.redaction.spans import Span, settle
+
+T = TypeVar("T")
+
+# What was hidden may bring two neighbours together that match; more rounds were never seen.
+_MOST_ROUNDS = 4
+
+
+class Redacted(NamedTuple, Generic[T]):
+    """What is left, and how many things of each kind were hidden; never what they were."""
+
+    value: T
+    counts: dict[str, int]
+
+    @property
+    def text(self) -> T:
+        """The value, under the name that fits a text."""
+        return self.value
+
+
+class Redactor:
+    """Hides what its rules find. Keeps no text; may be shared by threads."""
+
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        patterns: Mapping[str, str] | Sequence[tuple[str, str] | OwnPattern] = (),
+        rules: Iterable[str] | None = None,
+    ) -> None:
+        self._key = key
+        self._kinds = frozenset(KINDS if rules is None else map(built_in, rules))
+        self._rules = [rule for rule in RULES if rule.kinds & self._kinds]
+        given = patterns.items() if isinstance(patterns, Mapping) else patterns
+        self._own = [one if isinstance(one, OwnPattern) else own_pattern(*one) for one in given]
+
+    def text(self, text: str) -> Redacted[str]:
+        """The text with placeholders; the same object where nothing was hidden."""
+        counts: dict[str, int] = {}
+        return Redacted(self._hidden(text, counts), counts)
+
+    def tree(self, value: Any) -> Redacted[Any]:
+        """Every text in lists and objects, keys too; what had nothing to hide is the same object.
+
+        A text under a key such as `password` is judged by the key.
+        """
+        counts: dict[str, int] = {}
+        return Redacted(self._walked(value, "", counts), counts)
+
+    def _hidden(self, text: str, counts: dict[str, int]) -> str:
+        for _ in range(_MOST_ROUNDS):
+            spans = self._found(covered(text))
+            if not spans:
+                break
+            _count(spans, counts)
+            text = self._replaced(text, spans)
+        return text
+
+    def _found(self, text: str) -> list[Span]:
+        """What is to be hidden, in order and disjoint; `text` has its placeholders covered."""
+        seen = Outline(text)
+        if seen.is_plain and not self._own:
+            return []
+        spans = [span for rule in self._near(seen) for span in rule.find(text, seen.folded)]
+        spans = [span for span in spans if span.kind in self._kinds]
+        for pattern in self._own:
+            spans.extend(pattern.find(text))
+        return [one for one in settle(spans) if not is_hidden(text[one.start : one.end])]
+
+    def _near(self, seen: Outline) -> list[Rule]:
+        return [] if seen.is_plain else [rule for rule in self._rules if rule.is_near(seen)]
+
+    def _replaced(self, text: str, spans: list[Span]) -> str:
+        parts: list[str] = []
+        at = 0
+        for start, end, kind in spans:
+            parts += text[at:start], placeholder(kind, text[start:end], self._key)
+            at = end
+        return "".join((*parts, text[at:]))
+
+    def _walked(self, value: Any, key: str, counts: dict[str, int]) -> Any:
+        if isinstance(value, str):
+            return self._leaf(value, key, counts)
+        if isinstance(value, dict):
+            return self._object(value, counts)
+        if isinstance(value, list | tuple):
+            items = [self._walked(item, key, counts) for item in value]
+            if all(new is old for new, old in zip(items, value, strict=True)):
+                return value
+            return items if isinstance(value, list) else tuple(items)
+        return value
+
+    def _leaf(self, text: str, key: str, counts: dict[str, int]) -> str:
+        kind = secret_under(key, text) if key else None
+        if kind is None or kind not in self._kinds:
+            return self._hidden(text, counts)
+        found: dict[str, int] = {}
+        inside = self._hidden(text, found)
+        if not is_hidden(covered(inside)):
+            found, inside = {kind: 1}, placeholder(kind, text, self._key)
+        for name, number in found.items():
+            counts[name] = counts.get(name, 0) + number
+        return inside
+
+    def _object(self, value: dict[Any, Any], counts: dict[str, int]) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        is_same = True
+        for key, item in value.items():
+            new_key = self._hidden(key, counts) if isinstance(key, str) else key
+            new_item = self._walked(item, key if isinstance(key, str) else "", counts)
+            is_same = is_same and new_key is key and new_item is item
+            made[key if new_key is key else _free(new_key, made, value)] = new_item
+        return value if is_same else made
+
+
+def _count(spans: list[Span], counts: dict[str, int]) -> None:
+    for span in spans:
+        counts[span.kind] = counts.get(span.kind, 0) + 1
+
+
+def _free(key: str, *taken: Mapping[Any, Any]) -> str:
+    """Two hidden keys must not become one, nor one that was there."""
+    names = chain([key], (f"{key} ({number})" for number in count(2)))
+    return next(name for name in names if not any(name in each for each in taken))

@@ -1,0 +1,89 @@
+"""Values that stand for a secret without being one: `changeme`, `<your key>`, `${VAR}`, `str`."""
+
+import re
+
+from mnemolog.policy.redaction.placeholders import is_hidden
+
+# All words are compared in lower case, without separators and without a last digit.
+_WORDS = frozenset(
+    # what a secret is called
+    "password passwd passphrase passcode pass pwd pw token key apikey secretkey accesskey username"
+    " accesstoken authtoken apitoken clientsecret privatekey credential credentials auth"
+    " authorization bearer basic jwt oauth cookie session login email myapikey mysecretkey"
+    # what is said instead of one
+    " changeme changethis changeit replaceme fixme todo tbd tba na none null nil undefined nan void"
+    " empty blank unset default placeholder redacted hidden masked removed omitted stripped"
+    " filtered censored encrypted sensitive confidential example xxx yourpassword notset"
+    # what its type is, or whether there is one
+    " string str text number int integer float bool boolean bytes byte object any optional required"
+    " char varchar nvarchar enum array list dict map unicode secretstr literal true false yes no"
+    " enabled disabled unknown".split()
+)
+# Without quotes these too are words of a sentence or of a program.
+_BARE_WORDS = frozenset(
+    "user sample dummy something whatever value val thing notused file date on off enable disable"
+    " never always auto automatic manual static dynamic active inactive valid invalid missing"
+    " present expired revoked set get input output self this cls ctx req res args kwargs env config"
+    " settings options params request response prompt ask stdin query body header headers form json"
+    " yaml plain hash hashed sha md hmac rsa aes des argon bcrypt scrypt pbkdf base utf ascii hex"
+    " random generated vault keyring incorrect correct wrong weak strong short long same different"
+    " new old it the a an is was and or not for to in of with from private secret protected public"
+    " only if when then".split()
+)
+_LONGEST = 120
+_SEPARATORS = re.compile(r"[\W_]+|[0-9]$")
+_SPOKEN = re.compile(
+    r"(?:your|insert|enter|replace|change|put|paste|fill|type|provide|specify|choose)"
+    r"(?![a-z]{0,3}$)[a-z]*|[a-z]*(?:here|placeholder|changeme|replaceme|redacted|goeshere)"
+)
+_INTERPOLATED = ("${", "$(", "{{", "#{", "@{", "<%", "%(", "{}")
+_TEMPLATE = re.compile(
+    r"""\$?<[^<>]*>? | \[[^\[\]]*\] | \{[\w.: -]*\}                    # <your key>, [key], {key}
+      | %[\w-]+% | \$[A-Za-z_]\w* | \$\d | %[sdvq] | :[a-z_]+ | @[A-Za-z_]+
+      | &[a-z]+;.*                                                   # &lt;your key&gt;
+      | [^\w\s]*                                                     # ****, ..., ---
+    """,
+    re.VERBOSE,
+)
+_ELSEWHERE = re.compile(
+    r"""(?:env|vault|op|file|ref|secret|arn|ssm|asm|gcp|aws|azure|sops|kms|awssm|keyring|secretref
+          |projects|cloud)[:/]\S*
+      | (?:os|process|sys|import)\.\S+ | ENC\[.* | !\w.* | [A-Za-z][\w+.-]*://.*
+      | (?:~|\.{1,2})?/[\w.-]+(?:/[\w.@-]+)+/? | ~?/(?:[\w.-]+/)*[\w-]+\.[a-z]{2,5} | [A-Za-z]:\\.*
+      | [\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|txt|toml|ini|env|conf|pub|asc|html?
+          |js|ts|py)
+    """,
+    re.VERBOSE,
+)
+_VERSION = re.compile(
+    r"[\^~<>=vV*\s]*(?:\d+\.){1,3}[\dx*]+(?:[-+.][\w.]+)?|[\^~<>=]+\s*\d[\w.]*|\*|latest"
+)
+_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+
+
+def is_template(value: str) -> bool:
+    """Whether something else is to be put in the value's place, or was."""
+    if is_hidden(value):
+        return True
+    if len(value) <= _LONGEST and _TEMPLATE.fullmatch(value):
+        return True
+    for mark in _INTERPOLATED:  # noqa: SIM110 - a generator costs as much as the search
+        if mark in value:
+            return True
+    return False
+
+
+def is_stand_in(value: str, *, is_quoted: bool = True) -> bool:
+    """Whether a value names, describes or refers to a secret instead of being one."""
+    if len(value) < 3 or (len(set(value)) <= 2 and not value.isdigit()):
+        return True
+    if is_template(value):
+        return True
+    if len(value) > _LONGEST:
+        return False
+    if _VERSION.fullmatch(value):
+        return True
+    plain = _SEPARATORS.sub("", value).lower()
+    if plain in _WORDS or (not is_quoted and plain in _BARE_WORDS) or _SPOKEN.fullmatch(plain):
+        return True
+    return _ELSEWHERE.fullmatch(value) is not None or _NAME.fullmatch(value) is not None

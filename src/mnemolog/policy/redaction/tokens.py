@@ -1,0 +1,77 @@
+"""Finds the tokens of known vendors, and words that only chance can have made."""
+
+import re
+from collections.abc import Iterator
+
+from mnemolog.policy.redaction.allowed import is_allowed, is_marked
+from mnemolog.policy.redaction.randomness import changes, has_digit, is_random
+from mnemolog.policy.redaction.spans import Span
+from mnemolog.policy.redaction.vendors import MARKED, MARKED_PERHAPS, SHAPES
+
+KIND = "api-key"
+# Every shape has so many of these characters in a row; the pre-filter asks for them.
+RUN = 15
+SHORTEST_BARE = 32
+
+# What may belong to a token; the search for shapes stays inside such words.
+_CHUNK = re.compile(r"[A-Za-z0-9_\-.+/=~$%:@!]{16,}")
+
+
+def _by_first_letter() -> str:
+    groups: dict[str, list[str]] = {}
+    for beginnings, rest in SHAPES.items():
+        for beginning in beginnings.split():
+            groups.setdefault(beginning[0], []).append(re.escape(beginning[1:]) + f"(?:{rest})")
+    return "|".join(f"{re.escape(letter)}(?:{'|'.join(each)})" for letter, each in groups.items())
+
+
+# At the beginning of a word, or after an escaped line break.
+_FREE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+_SHAPE = re.compile(f"{_FREE}(?:{_by_first_letter()})", re.ASCII)
+_PERHAPS = re.compile(f"{_FREE}(?:{'|'.join(MARKED_PERHAPS)})", re.ASCII)
+_MARKED = {marker: re.compile(_FREE + shape, re.ASCII) for marker, shape in MARKED.items()}
+_BARE = re.compile(r"(?:(?<![\w/+.=@#%&-])|(?<=\\[nrt]))[A-Za-z0-9_-]{32,128}(?![\w/+.=@(-])")
+
+
+def find_tokens(text: str, folded: str) -> Iterator[Span]:
+    """Tokens of known shapes, and words of 32 to 128 characters that only chance can make."""
+    searches = [_SHAPE, _PERHAPS]
+    searches += [search for marker, search in _MARKED.items() if marker in folded]
+    for chunk in _CHUNK.finditer(text):
+        start, end = chunk.span()
+        for search in searches:
+            for found in search.finditer(text, start, end):
+                if _is_made(found[0]):
+                    yield Span(found.start(), found.end(), KIND)
+        if end - start >= SHORTEST_BARE:
+            yield from _bare(text, start, end)
+
+
+def _bare(text: str, start: int, end: int) -> Iterator[Span]:
+    for found in _BARE.finditer(text, start, end):
+        word = found[0]
+        is_free = text[found.end() : found.end() + 1] not in ("@", "(")
+        if (
+            is_free
+            and _is_chance(word)
+            and not is_allowed(word)
+            and not is_marked(text, found.start())
+        ):
+            yield Span(found.start(), found.end(), KIND)
+
+
+def _is_made(token: str) -> bool:
+    """Not `sk_live_xxxxxxxx`, and not a long name that happens to begin like a token."""
+    rest = token[4:]
+    if len(set(rest)) < 5:
+        return False
+    return has_digit(rest) or rest.isupper() or is_random(rest) or changes(rest) >= 0.25
+
+
+def _is_chance(word: str) -> bool:
+    digits = sum(map(word.count, "0123456789"))
+    return (
+        digits >= 3
+        and changes(word.replace("-", "").replace("_", "")) >= 0.42
+        and (word.upper() != word != word.lower())
+    )

@@ -1,0 +1,117 @@
+"""Reads the value that follows a name, and judges whether it is a secret."""
+
+import re
+from typing import NamedTuple
+
+from mnemolog.policy.redaction.names import Family
+from mnemolog.policy.redaction.randomness import changes, has_digit, has_letter, is_hex, is_random
+from mnemolog.policy.redaction.stand_ins import is_stand_in
+
+# No value is followed further than this, so that every name costs the same.
+LONGEST = 4096
+# Longer ones are judged by their beginning: no person and no template writes them.
+LONGEST_JUDGED = 120
+
+# Around the quotes: what turns a text into bytes, a secret, an optional.
+_WRAPPERS = (
+    r"(?:new[ ])?(?:[A-Za-z0-9]{1,12}\.)?(?:String|Buffer\.from|[Bb]ytes|[Bb]ytearray|Some|Ok|Just"
+    r"|(?:url|standard_|b64)?[Dd]ecode(?:String|Base64)?|b64decode|Guid|quote|strip|_|t|atob|utf8"
+    r"|ByteString|HexToBytes|fromhex|str|raw"
+    r"|[A-Z]\w{0,24}?(?:Secret|Credential|String|Password|Secure|Plain|Token)\w{0,24})\("
+)
+_OPEN = re.compile(
+    rf"(?:{_WRAPPERS}){{0,2}}[@$:rbfuRBFUL]{{0,2}}(\\{{0,3}}(?:\"\"\"|``|'''|[\"'`\u201c\u2018«]))"
+)
+_CLOSERS = {"\u201c": "\u201d", "\u2018": "\u2019", "«": "»"}
+_BARE = re.compile(r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,256}")
+
+_CODE = re.compile(
+    r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+\(?.*|[\w.$:>-]+[(\[].*|[({\[].*|\*\w+|&\w+"
+    r"|-?[A-Za-z_]\w*->.*|[+|?]+|(?:const|let|var|new|await|lambda|function|async|if|not|self|this)"
+)
+_WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
+_SPACE = re.compile(r"\s")
+_SPECIAL = re.compile(r"[!@#$%^&*+~?=]")
+_RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
+_LABEL = re.compile("pass|enter|must|char|least|invalid|require|type|your|forgot|reset|%[sd]|{|<")
+LONGEST_PHRASE = 40
+
+
+class Value(NamedTuple):
+    """Where a value stands, what it is, and how it is written."""
+
+    start: int
+    end: int
+    text: str
+    is_quoted: bool
+
+
+def read(text: str, at: int) -> Value | None:
+    """The value that begins here: what is between quotes, or one word."""
+    opened = _OPEN.match(text, at)
+    if opened:
+        start, opener = opened.end(), opened[1]
+        end = _closing(text, start, _CLOSERS.get(opener, opener))
+        if end is not None:
+            return Value(start, end, text[start:end], True)
+        at = start
+    bare = _BARE.match(text, at)
+    if bare is None:
+        return None
+    word = bare[0].rstrip(",.:)]}|")
+    return Value(at, at + len(word), word, False)
+
+
+def _closing(text: str, start: int, opener: str) -> int | None:
+    """The closing quote on the same line; a quote with a backslash closes only its like."""
+    limit = start + LONGEST
+    if len(opener) < 3:
+        newline = text.find("\n", start, limit)
+        limit = newline if newline >= 0 else limit
+    end = text.find(opener, start, limit)
+    while opener in "\"'`" and end > start and text[end - 1] == "\\":
+        end = text.find(opener, end + 1, limit)
+    return end if end >= 0 else None
+
+
+def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
+    """Whether a value, given under a name of this family, has to be hidden."""
+    if len(value) > LONGEST_JUDGED:
+        return is_random(value[:LONGEST_JUDGED])
+    if is_stand_in(value, is_quoted=is_quoted) or (not is_quoted and _CODE.fullmatch(value)):
+        return False
+    if _SPACE.search(value):
+        return of is Family.PASSWORD and is_quoted and _is_phrase(value)
+    if of is Family.PASSWORD:
+        return is_quoted or _is_password(value)
+    if value.isdigit():
+        return is_quoted and of is Family.SECRET and len(value) >= 6
+    if of is Family.KEY:
+        is_long = len(value) >= (16 if is_hex(value) else 12)
+        return is_long and has_digit(value) and is_random(value) and value[0] != "/"
+    return _is_machine_made(value, of, is_quoted)
+
+
+def is_wordy(value: str) -> bool:
+    """Whether a value consists of words: letters of one case, joined by separators."""
+    return _WORDY.fullmatch(value) is not None and changes(value) < 0.35
+
+
+def _is_password(value: str) -> bool:
+    if value.isdigit():
+        return len(value) >= 4
+    return not is_wordy(value) and (has_digit(value) or _SPECIAL.search(value) is not None)
+
+
+def _is_phrase(value: str) -> bool:
+    """`Mr. N00dles`, but not `Password must have 8 characters`."""
+    is_odd = _RARE_IN_LABELS.search(value) is not None
+    return is_odd and len(value) <= LONGEST_PHRASE and _LABEL.search(value.lower()) is None
+
+
+def _is_machine_made(value: str, of: Family, is_quoted: bool) -> bool:
+    if is_quoted and of is Family.SECRET and len(value) >= 6:
+        return True
+    if len(value) < 8 or is_wordy(value):
+        return len(value) >= 20 and value.isalpha() and value.islower()
+    return (has_digit(value) and has_letter(value)) or is_random(value)

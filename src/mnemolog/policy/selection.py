@@ -1,0 +1,67 @@
+"""Which entries a deletion means: all combinations of ids, types, times, tags, topic and agent."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from mnemolog.errors import SchemaInvalidError
+from mnemolog.model import plain
+from mnemolog.model.entry import Entry, type_name
+from mnemolog.model.ids import check_id
+from mnemolog.model.shapes import snake
+from mnemolog.policy import filters
+
+_ALIASES = {"id": "ids", "memory_ids": "ids", "type": "types", "topics": "topic", "agent": "agents"}
+_OWN = ("ids", "types", "topic")
+
+
+class Selection(NamedTuple):
+    """Criteria, checked once; an entry must meet all of them."""
+
+    ids: frozenset[str] | None
+    types: frozenset[str] | None
+    topics: tuple[str, ...]
+    filters: Mapping[str, Any]
+    kinds: dict[str, int]
+    """How many values of each kind were given: what an audit may know."""
+
+    def matches(self, entry: Entry) -> bool:
+        """Whether an entry is meant."""
+        return (
+            (self.ids is None or entry.id in self.ids)
+            and (self.types is None or entry.type in self.types)
+            and (not self.topics or any(is_about(entry, topic) for topic in self.topics))
+            and filters.matches(entry, self.filters)
+        )
+
+
+def select(criteria: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Selection:
+    """Check criteria given as an object, as keywords, or both; none at all is refused."""
+    given: dict[str, Any] = {}
+    for key, value in {**(criteria or {}), **more}.items():
+        name = snake(str(key))
+        if value is not None:
+            given[_ALIASES.get(name, name)] = value
+    if not given:
+        raise SchemaInvalidError(
+            "Nothing says which entries are meant.",
+            advice="Give ids, types, time_range, tags, topic or agents; or use clear_session.",
+        )
+    ids = plain.strings(given.get("ids"), "ids")
+    types = plain.strings(given.get("types"), "types")
+    rest = {name: value for name, value in given.items() if name not in _OWN}
+    return Selection(
+        frozenset(check_id(one, "memory id") for one in ids) if "ids" in given else None,
+        frozenset(type_name(one) for one in types) if "types" in given else None,
+        plain.strings(given.get("topic"), "topic"),
+        filters.prepare(rest),
+        {name: _size(value) for name, value in given.items()},
+    )
+
+
+def is_about(entry: Entry, topic: str) -> bool:
+    """Whether an entry has the topic as a tag, above one of its tags, or in its context."""
+    return filters.has_tag(entry.tags, topic) or entry.context.get("topic") == topic
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, list | tuple | set | frozenset) else 1

@@ -1,0 +1,163 @@
+"""Sessions in the archive: listed like all others, and brought back when they are written to."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TypeVar
+
+from mnemolog import paths
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    SessionArchivedError,
+    SessionError,
+    SessionNotFoundError,
+    StorageError,
+)
+from mnemolog.fs import Disk
+from mnemolog.log import archive, sidecars
+from mnemolog.log.places import (
+    ArchivePlace,
+    Place,
+    SessionPlace,
+    guard_ident,
+    open_guard,
+    standing,
+)
+from mnemolog.log.tail import last_line
+from mnemolog.model.session import Manifest
+from mnemolog.ports import Listed, LogKey, Progress
+from mnemolog.ports.keeping import Archived
+from mnemolog.settings import Settings
+from mnemolog.stores.files.feed import mark
+from mnemolog.stores.files.held import Held
+
+T = TypeVar("T")
+
+# So often a session may go elsewhere under our hands before we give up.
+_TRIES = 100
+
+
+class Archives:
+    """The archive of one root."""
+
+    def __init__(self, disk: Disk, held: Callable[[LogKey], Held]) -> None:
+        self._disk = disk
+        self._held = held
+
+    def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
+        """Move a whole session to the archive; nothing happens if it is there already."""
+        held = self._held(LogKey("session", session_id))
+        place = _session_place(held)
+        for _ in range(_TRIES):
+            with suppress(SessionNotFoundError):
+                archive.archive(self._disk, place, held.lock_timeout, now, progress)
+            mark(self._disk, place.folder)
+            with suppress(SessionNotFoundError):
+                return self._archived(place)
+            if guard_ident(self._disk, place) is None:
+                raise place.missing()
+        raise _restless(session_id)
+
+    def restore(self, session_id: str) -> None:
+        """Bring an archived session back; nothing happens if it is not archived."""
+        held = self._held(LogKey("session", session_id))
+        bring_back(self._disk, held)
+
+    def archived(self) -> Iterator[Archived]:
+        """The sessions in the archive, from their sidecars alone; a damaged one is left out."""
+        for name in sidecars.names(self._disk):
+            with suppress(SessionError):
+                place = SessionPlace(name, f"{paths.SESSIONS}/{name}")
+                if self._disk.ident(place.guard) is None:
+                    yield self._archived(place)
+
+    def _archived(self, place: SessionPlace) -> Archived:
+        guard = open_guard(self._disk, place.archive)
+        facts, packing = sidecars.read(guard, place.archive.folder, place.versions)
+        return Archived(
+            Listed(facts, packing.last_seq, packing.last_written),
+            packing.archived_at,
+            packing.original_size_bytes,
+            packing.compressed_size_bytes,
+        )
+
+
+def _session_place(held: Held) -> SessionPlace:
+    assert isinstance(held.place, SessionPlace)
+    return held.place
+
+
+def bring_back(disk: Disk, held: Held) -> None:
+    """Restore a session if it is archived, and tell the index."""
+    place = _session_place(held)
+    if archive.restore(disk, place, held.lock_timeout):
+        mark(disk, place.folder)
+
+
+def writing(disk: Disk, held: Held, settings: Settings, work: Callable[[], T]) -> T:
+    """Do some work on a log; if that is a session which lies in the archive, restore it first."""
+    was_live = False
+    for _ in range(_TRIES):
+        try:
+            return work()
+        except SessionNotFoundError:
+            if was_live or not isinstance(held.place, SessionPlace):
+                raise
+            # Raises the same error if there is no such session in the archive either.
+            was_live = held.manifest().archived_at is None
+            if not was_live:
+                _check_allowed(held, settings)
+                bring_back(disk, held)
+    raise _restless(held.key.id)
+
+
+def _check_allowed(held: Held, settings: Settings) -> None:
+    if not settings.archive.auto_restore:
+        raise SessionArchivedError(
+            f"The session {held.key.id!r:.200} lies in the archive, where it is only read.",
+            advice="`mnemolog restore` brings it back; archive.auto_restore lets a write do so.",
+            session_id=held.key.id,
+        )
+
+
+def _restless(session_id: str) -> ConcurrentModificationError:
+    return ConcurrentModificationError(
+        f"The session {session_id!r:.200} was archived and restored again and again meanwhile.",
+        advice="Nothing was written. Try again.",
+        session_id=session_id,
+    )
+
+
+def listed(disk: Disk, place: SessionPlace) -> Listed:
+    """A session's facts and its last line, wherever it stands."""
+    for _ in range(_TRIES):
+        where, guard = standing(disk, place)
+        if isinstance(where, ArchivePlace):
+            facts, packing = sidecars.read(guard, where.folder, where.versions)
+            return Listed(facts, packing.last_seq, packing.last_written)
+        found = _listed(disk, place, place.manifest(guard))
+        if guard_ident(disk, place) == guard.ident:
+            return found  # else its files may have been overwritten while they were read
+    raise _restless(place.name)
+
+
+def _listed(disk: Disk, place: Place, manifest: Manifest) -> Listed:
+    """Look only at the ends of segments: the last that has a line tells."""
+    folder = place.guard.rpartition("/")[0]
+    for segment in reversed(manifest.segments):
+        with suppress(FileNotFoundError):
+            last = last_line(disk.open(f"{folder}/{segment.name}", "read"))
+            if last is not None:
+                return Listed(manifest, last.seq, last.at or last.timestamp)
+    return Listed(manifest, 0, None)
+
+
+def archived_file(disk: Disk, log: str, name: str) -> bytes:
+    """A file that lies beside the segments of an archived session; empty if there is none."""
+    place = SessionPlace(log, log)
+    try:
+        archive = place.archive.chain(open_guard(disk, place.archive)).archive
+        assert archive is not None
+        (file,) = archive.files(disk, [name])
+        return file.read(0, file.size())
+    except (FileNotFoundError, KeyError, SessionError, StorageError):
+        return b""

@@ -1,0 +1,144 @@
+"""Compacting: a log is rewritten without what nobody needs any more.
+
+Superseded revisions, marks that no longer mark anything, and erased lines go; a judge decides which
+entries are dropped for good and which move to the archive. What moves is durable there before the
+new generation takes the place of the old one. What is dropped is blanked in the old files before
+they are let go of. An intent makes sure of that after a crash.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+
+from mnemolog import paths
+from mnemolog.fs import Disk
+from mnemolog.log import intents, moved, sessions
+from mnemolog.log.blanking import blank_lines, shred
+from mnemolog.log.contents import Contents, Line
+from mnemolog.log.lines import Draft
+from mnemolog.log.places import Chain, open_guard
+from mnemolog.log.writer import Handle, Writer
+from mnemolog.model.entry import MARKS
+from mnemolog.model.session import Manifest
+from mnemolog.policy.compaction import Verdict, Weighed
+from mnemolog.ports.keeping import Compacted
+from mnemolog.stores.files.uses import read_uses
+
+COMPACT = "compact"
+
+Judge = Callable[[list[Weighed]], Verdict]
+
+
+def compact(disk: Disk, writer: Writer, session_id: str, judge: Judge, now: str) -> Compacted:
+    """Rewrite a session's log as the judge decides."""
+    work = _Work(disk, session_id, judge, now)
+    with intents.noted(disk, {"operation": COMPACT, "session_id": session_id}):
+        sessions.rewrite(
+            disk,
+            writer,
+            sessions.place(session_id),
+            work.lines,
+            operation=COMPACT,
+            since=now,
+            edit=work.edit,
+            swapped=work.blank_dropped,
+        )
+    return work.result()
+
+
+def finish(disk: Disk, fields: intents.Fields) -> bool:
+    """Let go of what an interrupted compaction left; False if the intent is not one."""
+    session_id = fields.get("session_id")
+    if fields.get("operation") != COMPACT or not isinstance(session_id, str):
+        return False
+    place = sessions.place(session_id)
+    if disk.ident(place.guard) is None:
+        return True
+    with Writer(disk, place, 60.0).locked():
+        manifest = place.manifest(open_guard(disk, place))
+        for name in filter(sessions.is_ours, sessions.orphans(disk, place, manifest)):
+            shred(disk, f"{place.folder}/{name}")
+        disk.sync_folder(place.folder)
+    return True
+
+
+class _Work:
+    """One compaction, from the lines that are there to those that stay."""
+
+    def __init__(self, disk: Disk, session_id: str, judge: Judge, now: str) -> None:
+        self._disk = disk
+        self._name = paths.file_name(session_id)
+        self._judge = judge
+        self._now = now
+        self._dropped: list[Line] = []
+        self._kept: list[tuple[int, bytes]] = []
+
+    def lines(self, handle: Handle) -> list[tuple[int, bytes]]:
+        """The lines that stay; those that move are in the archive when this returns."""
+        self._chain: Chain = handle.chain
+        self._before = handle.chain.sealed_bytes + handle.tail.size
+        contents = Contents(self._disk, handle.chain)
+        needed = [line for line in contents.lines if contents.is_needed(line)]
+        self._superseded = len(contents.lines) - len(needed)
+        uses = Counter(use.id for use in read_uses(self._disk, handle.chain.folder, 0)[0])
+        self._verdict = self._judge(_weighed(contents, needed, uses))
+        moving = [one for one in needed if _subject(one) in self._verdict.move]
+        if moving:
+            path = moved.path_of(self._name, handle.chain.generation + 1)
+            moved.keep(self._disk, path, [_merged(contents, one)[1] for one in moving])
+        gone = self._verdict.drop | self._verdict.move
+        self._dropped = [one for one in contents.lines if _subject(one) in self._verdict.drop]
+        self._kept = [_merged(contents, one) for one in needed if _subject(one) not in gone]
+        return self._kept
+
+    def edit(self, manifest: Manifest) -> Manifest:
+        """The manifest remembers when it was compacted last, and to what size."""
+        done = {"at": self._now, "size_bytes": sum(len(raw) for _, raw in self._kept)}
+        markers = {**manifest.markers, "compacted": done}
+        if self._verdict.move:
+            markers["moved"] = [*manifest.markers.get("moved", ()), manifest.generation]
+        return msgspec.structs.replace(manifest, markers=markers)
+
+    def blank_dropped(self) -> None:
+        """What is dropped must not survive in the blocks of the old files."""
+        for number, segment in enumerate(self._chain.segments):
+            spots = [
+                (one.spot.offset, one.spot.length - 1)
+                for one in self._dropped
+                if one.spot.segment == number
+            ]
+            if spots:
+                path = self._chain.path(segment)
+                blank_lines(self._disk.open(path, "update"), spots, self._now)
+
+    def result(self) -> Compacted:
+        """What was done."""
+        after = sum(len(raw) for _, raw in self._kept)
+        return Compacted(
+            self._before, after, len(self._verdict.drop), len(self._verdict.move), self._superseded
+        )
+
+
+def _subject(line: Line) -> str:
+    return line.entry.target or line.entry.id
+
+
+def _weighed(contents: Contents, needed: list[Line], uses: Counter[str]) -> list[Weighed]:
+    found = []
+    for line in needed:
+        if line.entry.type not in MARKS:
+            head = contents.heads[line.entry.id]
+            entry = msgspec.structs.replace(line.entry, timestamp=head.first)
+            found.append(Weighed(entry, head.died, len(line.raw), uses[entry.id]))
+    return found
+
+
+def _merged(contents: Contents, line: Line) -> tuple[int, bytes]:
+    """The line as it stands; a rewritten entry's survivor is told its first timestamp."""
+    entry = line.entry
+    head = contents.heads.get(entry.id)
+    if entry.type in MARKS or head is None or (entry.created or entry.timestamp) == head.first:
+        return entry.seq, line.raw
+    merged = msgspec.structs.replace(entry, created=head.first, seq=0, sum="")
+    return entry.seq, Draft(merged).line(entry.seq)

@@ -1,0 +1,246 @@
+"""Erasing: the lines about some ids leave every file below the root.
+
+The order makes it safe to be interrupted at any point:
+
+1. The ids are noted as an intent; a crash from here on means that all of it is done again.
+2. Under the log's lock its generation is raised, so that readers and the index look anew, and each
+   line becomes blank where it lies.
+3. What was copied or derived from them goes: files in the archive, quarantine, notes of use, what a
+   crash left behind, and last the rows of the index.
+4. The audit is told, and the intent struck out.
+"""
+
+import json
+import os
+
+import msgspec
+
+from mnemolog import fs, paths
+from mnemolog.errors import ConcurrentModificationError, StorageFullError
+from mnemolog.fs import Disk
+from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, sessions
+from mnemolog.log.blanking import Blanked, Limits, blank_ids, shred
+from mnemolog.log.places import Place, SessionPlace
+from mnemolog.log.writer import Handle, Writer
+from mnemolog.ports import LogKey
+from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
+from mnemolog.stores.files.feed import log_name, mark
+from mnemolog.stores.files.held import place_of
+from mnemolog.stores.files.uses import NAME as USES
+
+ERASE = "erase"
+_PATIENCE = 60.0
+
+
+def erase(
+    disk: Disk, writer: Writer, key: LogKey, limits: Limits, record: Audited, purge: Purge
+) -> Gone:
+    """Remove the lines about some ids, each up to a number, durably; `record` is for the audit.
+
+    What is written about an id later is not meant, also if all of this is done again.
+    """
+    fields: intents.Fields = {
+        "operation": ERASE,
+        "kind": key.kind,
+        "log": key.id,
+        "ids": list(limits),
+        "limits": [str(limit) for limit in limits.values()],
+        **_recorded(record),
+    }
+    with intents.noted(disk, fields):
+        places = _reach(disk, writer, key, limits, record.at, purge)
+        _record(disk, record, fields)
+    return Gone(places.get("log", 0) + places.get("archive", 0), places)
+
+
+def remove(
+    disk: Disk, writer: Writer | None, session_id: str, record: Audited, purge: Purge
+) -> dict[str, int]:
+    """Remove a whole session and everything that was copied or derived from it.
+
+    Without a writer, only if it lies in the archive: a write may have brought it back meanwhile.
+    """
+    places: dict[str, int] = {}
+    fields = {"session_id": session_id, **_recorded(record)}
+
+    def rest(noted: intents.Fields) -> None:
+        places.update(_leave_no_copy(disk, session_id, purge))
+        _record(disk, record, noted)
+
+    place = sessions.place(session_id)
+    if not archive.remove(disk, place, _PATIENCE, fields, rest):
+        if writer is None:
+            raise ConcurrentModificationError(
+                f"The session {session_id!r:.200} is not in the archive any more.",
+                advice="Nothing was removed.",
+                session_id=session_id,
+            )
+        sessions.remove(disk, writer, place, fields, rest)
+    return places
+
+
+def finish(disk: Disk, fields: intents.Fields) -> bool:
+    """Finish an erasure or a removal that a crash interrupted; False if the intent is neither."""
+    throw_away = _discarder(disk)
+    if fields.get("operation") == ERASE:
+        return _finish_erasure(disk, fields, throw_away)
+    if not (sessions.finish(disk, fields) or archive.finish_removal(disk, fields)):
+        return False
+    if isinstance(session_id := fields.get("session_id"), str):
+        _leave_no_copy(disk, session_id, throw_away)
+        _record_again(disk, fields)
+    return True
+
+
+def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:
+    kind, name, ids = fields.get("kind"), fields.get("log"), fields.get("ids")
+    if kind not in ("session", "user", "shared") or not isinstance(ids, list):
+        return False
+    limits = dict(zip(ids, map(int, fields["limits"]), strict=True))
+    key = LogKey(kind, str(name))  # type: ignore[arg-type]
+    stamp = str(json.loads(str(fields["audit"]))["at"])
+    if key.kind == "session":
+        archive.restore(disk, sessions.place(key.id), _PATIENCE)  # archived since the crash
+    if disk.ident(place_of(key).guard) is not None:
+        writer = Writer(disk, place_of(key), _PATIENCE)
+        _reach(disk, writer, key, limits, stamp, purge)
+    _record_again(disk, fields)
+    return True
+
+
+def _recorded(record: Audited) -> dict[str, str]:
+    return {"audit": json.dumps(record._asdict()), "audit_id": os.urandom(8).hex()}
+
+
+def _record(disk: Disk, record: Audited, fields: intents.Fields) -> None:
+    try:
+        audit.record(disk, record, str(fields["audit_id"]))
+    except StorageFullError:
+        intents.spend_reserve(disk)
+        audit.record(disk, record, str(fields["audit_id"]), again=True)
+
+
+def _record_again(disk: Disk, fields: intents.Fields) -> None:
+    record = Audited(**json.loads(str(fields["audit"])))
+    audit.record(disk, record, str(fields["audit_id"]), again=True)
+
+
+def _reach(
+    disk: Disk, writer: Writer, key: LogKey, limits: Limits, stamp: str, purge: Purge
+) -> dict[str, int]:
+    """Every place that a line can have reached; how many lines or files were found in each."""
+    name, ids = paths.file_name(key.id or key.kind), frozenset(limits)
+    generation, blanked = _blank_log(disk, writer, limits, stamp)
+    places = {"log": len(blanked)}
+    places["archive"] = moved.forget(disk, name, ids) if key.kind == "session" else 0
+    places["quarantine"] = _clear_quarantine(disk, writer.place.name, ids)
+    if key.kind == "session":
+        places["uses"] = _blank_uses(disk, f"{log_name(key)}/{USES}", ids)
+    wiped = Wiped(log_name(key), ids, generation, tuple(blanked))
+    places["index"] = len(ids)
+    if not purge(wiped):
+        _discarder(disk)(wiped)
+    mark(disk, log_name(key))
+    return {place: count for place, count in places.items() if count}
+
+
+def _blank_log(disk: Disk, writer: Writer, limits: Limits, stamp: str) -> tuple[int, list[Blanked]]:
+    blanked: list[Blanked] = []
+    with writer.locked() as handle:
+        handle.lock.sign(ERASE, stamp)
+        try:
+            if handle.tail.torn:
+                handle.write(b"", handle.tail.seq)
+            _raise_generation(disk, writer.place, handle)
+            for number, segment in enumerate(handle.chain.segments):
+                file = disk.open(handle.chain.path(segment), "update")
+                blanked += blank_ids(file, number, limits, stamp)
+            generation = handle.chain.generation
+        finally:
+            handle.lock.unsign()
+    return generation, blanked
+
+
+def _raise_generation(disk: Disk, place: Place, handle: Handle) -> None:
+    """Tell every reader to look anew. A log of one file has no generation: its lines tell."""
+    if not isinstance(place, SessionPlace):
+        return
+    before = sessions.writable(place, handle)
+    after = msgspec.structs.replace(before, generation=before.generation + 1)
+    try:
+        manifests.swap(disk, place.folder, after)
+    except StorageFullError:
+        intents.spend_reserve(disk)
+        manifests.swap(disk, place.folder, after)
+    for name in sessions.orphans(disk, place, after):
+        if sessions.is_ours(name):  # left by a crash, with whatever it holds
+            shred(disk, f"{place.folder}/{name}")
+    handle.follow()
+
+
+def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
+    """Copies of damaged bytes that name an id go with it."""
+    names = [b'"id":' + msgspec.json.encode(one) for one in ids]
+    found = 0
+    for path in quarantine.files(disk, log):
+        content = fs.read_all(disk, path)
+        if any(name in content for name in names):
+            shred(disk, path)
+            found += 1
+    if found:
+        disk.sync_folder(paths.QUARANTINE)
+    return found
+
+
+def _blank_uses(disk: Disk, path: str, ids: frozenset[str]) -> int:
+    """Overwrite the notes of use in place: they are one short line each."""
+    try:
+        file = disk.open(path, "update")
+    except FileNotFoundError:
+        return 0
+    start = found = 0
+    for line in file.read(0, file.size()).split(b"\n"):
+        if _is_use_of(line, ids):
+            file.write_at(start, b" " * len(line))
+            found += 1
+        start += len(line) + 1
+    if found:
+        file.sync()
+    return found
+
+
+def _is_use_of(line: bytes, ids: frozenset[str]) -> bool:
+    """Whether a note of use names one of these ids; in a torn one the raw bytes tell."""
+    try:
+        return bool(line.strip()) and json.loads(line)["id"] in ids
+    except (ValueError, KeyError, TypeError):
+        return any(json.dumps(one).encode() in line for one in ids)
+
+
+def _leave_no_copy(disk: Disk, session_id: str, purge: Purge) -> dict[str, int]:
+    """What a removed session left elsewhere."""
+    name = paths.file_name(session_id)
+    copies = {"quarantine": quarantine.files(disk, session_id), "archive": moved.files(disk, name)}
+    for path in (path for found in copies.values() for path in found):
+        shred(disk, path)
+    for room in (paths.QUARANTINE, paths.ARCHIVE):
+        if disk.ident(room) is not None:
+            disk.sync_folder(room)
+    log = paths.session_folder(session_id)
+    if not purge(log):
+        _discarder(disk)(log)
+    mark(disk, log)
+    return {place: len(found) for place, found in copies.items() if found}
+
+
+def _discarder(disk: Disk) -> Purge:
+    """The index is derived: what cannot be taken out of it goes with all of it."""
+
+    def discard(_: Wiped | str) -> bool:
+        for name in disk.list(paths.INDEX):
+            found = disk.stat(f"{paths.INDEX}/{name}")
+            if found is not None and not found.is_folder:
+                disk.unlink(f"{paths.INDEX}/{name}")
+        return True
+
+    return discard

@@ -1,0 +1,149 @@
+"""Putting whole lines into logs: a session that is new, or the end of a log that is there.
+
+Both happen at once or not at all, whatever comes between: a new session gets its name when it is
+complete, and what is added to one becomes part of it when its manifest names it.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from mnemolog import fs, paths
+from mnemolog.errors import SessionExistsError
+from mnemolog.fs import Disk, File, full
+from mnemolog.log import manifests, sessions
+from mnemolog.log.places import Place, SessionPlace
+from mnemolog.log.scan import Scan
+from mnemolog.log.writer import Handle, Writer
+from mnemolog.model.session import Manifest, Segment
+
+_BLOCK = 1024 * 1024
+
+
+class Piece(NamedTuple):
+    """A line that comes in: the sum and the number if it is valid, and its bytes if needed."""
+
+    sum: str | None
+    seq: int
+    raw: bytes
+
+
+class ConflictError(Exception):
+    """What is there and what comes in contradict each other."""
+
+
+class FreshSession:
+    """A session's folder under another name, until it is complete."""
+
+    def __init__(self, disk: Disk, manifest: Manifest, content: bytes) -> None:
+        self._disk = disk
+        self._manifest = manifest
+        self._content = content
+        self._folder = f"{paths.SESSIONS}/{sessions.NEW}{os.urandom(8).hex()}"
+        disk.mkdir(self._folder)
+        self._files: list[File] = [
+            disk.open(f"{self._folder}/{segment.name}", "create") for segment in manifest.segments
+        ]
+        self._held = bytearray()
+        self._number = 0
+
+    def add(self, segment: int, piece: bytes) -> None:
+        """Add a piece to one of the segments, which come in order."""
+        if segment != self._number or len(self._held) > _BLOCK:
+            self._flush()
+        self._number = segment
+        self._held += piece
+
+    def _flush(self) -> None:
+        content, self._held = bytes(self._held), bytearray()
+        if content and self._files[self._number].append(content) != len(content):
+            raise full(f"write {self._folder}")
+
+    def finish(self) -> None:
+        """Make everything durable and give the session its name."""
+        self._flush()
+        for file in self._files:
+            file.sync()
+        fs.write_new(self._disk, f"{self._folder}/{manifests.NAME}", self._content)
+        self._disk.open(f"{self._folder}/lock", "create")
+        self._disk.sync_folder(self._folder)
+        try:
+            target = paths.session_folder(self._manifest.session_id)
+            sessions.bring_into_being(self._disk, self._folder, target)
+        except FileExistsError:
+            raise SessionExistsError("It came into being meanwhile.") from None
+        self._disk.sync_folder(paths.SESSIONS)
+
+    def give_up(self) -> None:
+        """Leave nothing behind."""
+        sessions.remove_folder(self._disk, self._folder)
+
+
+def sums(disk: Disk, place: Place) -> list[str]:
+    """The sums of all valid lines of a log, in order."""
+    return [fed.entry.sum for fed in Scan(disk, place, None)]
+
+
+def missing(there: Sequence[str], incoming: Sequence[Piece]) -> Sequence[Piece]:
+    """What comes after the lines that are there already; raises if they are not the first ones."""
+    known = iter(there)
+    for number, piece in enumerate(incoming):
+        if piece.sum is None:
+            continue
+        before = next(known, None)
+        if before is None:
+            return incoming[number:]
+        if before != piece.sum:
+            raise ConflictError(f"the line with number {piece.seq} is another one here")
+    return ()
+
+
+def extend(disk: Disk, place: Place, incoming: Sequence[Piece], timeout: float) -> int:
+    """Add what is missing at the end of a log; says how many lines that were."""
+    with Writer(disk, place, timeout).locked() as handle:
+        handle.check_format()
+        if handle.tail.torn:
+            _seal(handle)
+        rest = missing(sums(disk, place), incoming)
+        if rest:
+            content = b"".join(piece.raw.removesuffix(b"\n") + b"\n" for piece in rest)
+            if isinstance(place, SessionPlace):
+                _graft(disk, place, handle, content, rest)
+            else:
+                before = fs.read_all(disk, place.guard)
+                fs.replace(disk, place.guard, before + content)
+        return len(rest)
+
+
+def _seal(handle: Handle) -> None:
+    """End a torn tail as the next writer would: it may turn out to be a whole line."""
+    if handle.active.append(b"\n") != 1:
+        raise full("end a line")
+    handle.active.sync()
+    handle.follow()
+
+
+def _graft(
+    disk: Disk, place: SessionPlace, handle: Handle, content: bytes, rest: Sequence[Piece]
+) -> None:
+    """A sealed segment of its own for what is added, and a fresh one to go on with."""
+    manifest = sessions.writable(place, handle)
+    handle.active.sync()
+    *before, last = manifest.segments
+    number = len(manifest.segments)
+    next_seq = max(handle.tail.seq, *(piece.seq for piece in rest)) + 1
+    sealed = Segment(last.name, last.first_seq, handle.tail.size)
+    graft = Segment(_name(manifest, number + 1), rest[0].seq, len(content))
+    active = Segment(_name(manifest, number + 2), next_seq)
+    for segment, text in ((graft, content), (active, b"")):
+        disk.unlink(f"{place.folder}/{segment.name}")  # left by a crash
+        fs.write_new(disk, f"{place.folder}/{segment.name}", text)
+    disk.sync_folder(place.folder)
+    after = msgspec.structs.replace(manifest, segments=(*before, sealed, graft, active))
+    manifests.swap(disk, place.folder, place.versions.stamped(after))
+
+
+def _name(manifest: Manifest, number: int) -> str:
+    return manifests.segment_name(manifest.generation, number)

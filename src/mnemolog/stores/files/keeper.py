@@ -1,0 +1,162 @@
+"""The keeper of a root of files: erasing, compacting, archiving, the audit and the proof."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+
+from mnemolog import paths
+from mnemolog.fs import Disk
+from mnemolog.log import archive, audit, intents, moved, runs, sessions
+from mnemolog.log.redacting import MakeRedactor, Redaction
+from mnemolog.log.scan import Scan
+from mnemolog.model.entry import Entry
+from mnemolog.policy.access import Viewer, may_change
+from mnemolog.policy.compaction import Verdict, Weighed
+from mnemolog.policy.drafting import Redact
+from mnemolog.ports import LogKey, Progress, Use
+from mnemolog.ports.keeping import Archived, Audited, Compacted, Gone, LeftRun, Purge, Trace
+from mnemolog.settings import RedactionPattern
+from mnemolog.stores.files import compacting, erasing, scanning, upkeep
+from mnemolog.stores.files.archiving import Archives, bring_back
+from mnemolog.stores.files.census import users
+from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.uses import Uses, read_uses
+
+
+class FilesKeeper:
+    """Forgets and keeps what lies below one root."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        held: Callable[[LogKey], Held],
+        purge: Purge,
+        make_redactor: MakeRedactor,
+    ) -> None:
+        self._disk = disk
+        self._redaction = Redaction(disk, make_redactor)
+        self._held = held
+        self._purge = purge
+        self._archives = Archives(disk, held)
+
+    def erase(self, log: LogKey, ids: Collection[str], record: Audited) -> Gone:
+        held = self._held(log)
+        if not held.exists():
+            return Gone(0, {})
+        if log.kind == "session":
+            bring_back(self._disk, held)  # what is erased must go out of the archive too
+        limits = dict.fromkeys(ids, held.reader.view().last_seq)
+        return self._erase(log, limits, record)
+
+    def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
+        return self._erase(log, limits, record)
+
+    def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
+        held = self._held(log)
+        gone = erasing.erase(self._disk, held.writer, log, limits, record, self._purge)
+        held.forget()
+        return gone
+
+    def lines(self, log: LogKey) -> Iterator[Entry]:
+        held = self._held(log)
+        if held.exists():
+            yield from (fed.entry for fed in Scan(self._disk, held.place, None))
+
+    def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
+        held = self._held(LogKey("session", session_id))
+        writer = None if only_archived else held.writer
+        places = erasing.remove(self._disk, writer, session_id, record, self._purge)
+        held.forget()
+        return Gone(record.entries, places)
+
+    def hidden(self, log: LogKey, viewer: Viewer) -> list[Weighed]:
+        held = self._held(log)
+        if not held.exists():
+            return []
+        view = held.reader.view()
+        dead = [head for head in view.heads if head.dead and may_change(viewer, head)]
+        read = ((view.entry(head), head) for head in dead)
+        return [
+            Weighed(entry, head.died, head.spot.length) for entry, head in read if entry is not None
+        ]
+
+    def compact(
+        self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str
+    ) -> Compacted:
+        held = self._held(LogKey("session", session_id))
+        bring_back(self._disk, held)
+        held.reader.view()  # keeps what is damaged: a rewrite leaves it behind
+        return compacting.compact(self._disk, held.writer, session_id, judge, now)
+
+    def moved(self, session_id: str) -> dict[str, Weighed]:
+        generations = self._held(LogKey("session", session_id)).manifest().markers.get("moved", ())
+        return moved.entries(self._disk, paths.file_name(session_id), generations)
+
+    def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
+        return moved.change(self._disk, paths.file_name(session_id), change)
+
+    def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
+        return moved.forget(self._disk, paths.file_name(session_id), ids)
+
+    def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
+        return self._archives.archive(session_id, now, progress)
+
+    def restore(self, session_id: str) -> None:
+        self._archives.restore(session_id)
+
+    def archived(self) -> Iterator[Archived]:
+        return self._archives.archived()
+
+    def users(self) -> list[str]:
+        return users(self._disk)
+
+    def sizes(self) -> Iterator[tuple[str, int]]:
+        return upkeep.sizes(self._disk)
+
+    def lease(self, name: str) -> AbstractContextManager[bool]:
+        return upkeep.lease(self._disk, name)
+
+    def redaction(self, patterns: tuple[RedactionPattern, ...]) -> Redact:
+        return self._redaction.for_patterns(patterns)
+
+    def use(self, session_id: str, ids: Collection[str], at: str) -> None:
+        noted = Uses(self._disk)
+        noted.note((paths.session_folder(session_id), Use(one, at)) for one in ids)
+        noted.flush()
+
+    def used(self, session_id: str) -> dict[str, int]:
+        found, _ = read_uses(self._disk, paths.session_folder(session_id), 0)
+        return dict(Counter(use.id for use in found))
+
+    def begin_run(self, session_id: str, run_id: str) -> bool:
+        held = self._held(LogKey("session", session_id))
+        bring_back(self._disk, held)
+        return runs.begin(self._disk, held.writer, sessions.place(session_id), run_id)
+
+    def end_run(self, session_id: str, run_id: str) -> None:
+        held = self._held(LogKey("session", session_id))
+        runs.end(self._disk, held.writer, sessions.place(session_id), run_id)
+        self._held(LogKey("run", session_id, run_id)).forget()
+
+    def runs(self, session_id: str) -> Iterator[LeftRun]:
+        return runs.left(self._disk, session_id, paths.session_folder(session_id))
+
+    def record(self, line: Audited) -> None:
+        audit.record(self._disk, line)
+
+    def audited(self) -> Iterator[Audited]:
+        return audit.read(self._disk)
+
+    def scan(
+        self, needles: Mapping[str, bytes], progress: Progress | None = None
+    ) -> Iterator[Trace]:
+        return scanning.scan(self._disk, needles, progress)
+
+
+def finish(disk: Disk, fields: intents.Fields) -> bool:
+    """Finish whatever a crash interrupted; False if the intent is none of ours."""
+    return (
+        erasing.finish(disk, fields)
+        or compacting.finish(disk, fields)
+        or archive.finish(disk, fields)
+    )

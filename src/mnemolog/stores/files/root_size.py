@@ -1,0 +1,70 @@
+"""How much a root holds: measured once, followed while this program writes, measured again rarely.
+
+Others write too, so the figure is measured again when a part of the room that was left has been
+used up here, or some time has passed, and before anything is refused. Measuring looks at every
+file; it never takes more than a small share of the time.
+"""
+
+import threading
+import time
+
+from mnemolog import paths
+from mnemolog.fs import Disk
+from mnemolog.policy import quota
+
+_ROOMS = (paths.SESSIONS, paths.USERS, paths.SHARED, paths.ARCHIVE)
+_SECONDS = 60.0
+_SHARE = 8
+_PAUSE = 20.0
+
+
+class RootSize:
+    """The bytes of all logs and of the archive; the index is derived and does not count."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._mutex = threading.Lock()
+        self._used: int | None = None
+        self._grown = self._room = 0
+        self._measured_at = self._cost = 0.0
+
+    def prepare(self, limit: int) -> None:
+        """Measure if it is time to; for whoever is about to write, and holds no lock yet."""
+        with self._mutex:
+            is_old = time.monotonic() - self._measured_at > _SECONDS
+            is_used_up = self._grown * _SHARE > self._room
+            if self._used is None or ((is_old or is_used_up) and self._is_time()):
+                self._measure(limit)
+
+    def admit(self, incoming: int, limit: int, *, is_needed: bool) -> None:
+        """Count what is about to be written; refuse what is not needed if it passes the limit."""
+        with self._mutex:
+            used = self._measure(limit) if self._used is None else self._used
+            if not is_needed:
+                if used + incoming > limit and self._is_time():
+                    used = self._measure(limit)
+                quota.check_root(used, incoming, limit)
+            self._used = used + incoming
+            self._grown += incoming
+
+    def _is_time(self) -> bool:
+        """Whether measuring again would stay a small share of the time."""
+        return time.monotonic() - self._measured_at > _PAUSE * self._cost
+
+    def _measure(self, limit: int) -> int:
+        begun = time.monotonic()
+        self._used = sum(_size(self._disk, room) for room in _ROOMS)
+        self._measured_at = time.monotonic()
+        self._cost = self._measured_at - begun
+        self._grown, self._room = 0, max(0, limit - self._used)
+        return self._used
+
+
+def _size(disk: Disk, folder: str) -> int:
+    total = 0
+    for name in disk.list(folder):
+        path = f"{folder}/{name}"
+        found = disk.stat(path)
+        if found is not None:
+            total += _size(disk, path) if found.is_folder else found.size
+    return total

@@ -1,0 +1,102 @@
+"""Scanning: looking for bytes in every file below the root, also inside what is compressed."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+
+from mnemolog import paths
+from mnemolog.fs import Disk, File
+from mnemolog.log import lines
+from mnemolog.log.tail import backwards
+from mnemolog.model.entry import MARKS
+from mnemolog.ports import Progress
+from mnemolog.ports.keeping import Trace
+
+_PIECE = 1 << 20
+
+
+def scan(
+    disk: Disk, needles: Mapping[str, bytes], progress: Progress | None = None
+) -> Iterator[Trace]:
+    """Every place where one of the needles stands; `needles` are named by their form."""
+    found = list(_files(disk, ""))
+    longest = max((len(one) for one in needles.values()), default=0)
+    for done, path in enumerate(found, 1):
+        try:
+            file = disk.open(path, "read")
+        except FileNotFoundError:
+            continue  # removed meanwhile
+        for trace in _scan_pieces(path, _pieces(file), needles, longest):
+            yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
+        if path.endswith(".gz"):
+            yield from _scan_pieces(f"{path} (unpacked)", _unpacked(file), needles, longest)
+        if progress is not None:
+            progress(done, len(found))
+
+
+def _is_log(path: str) -> bool:
+    return path.endswith(".jsonl") and path.split("/")[0] in (
+        paths.SESSIONS, paths.USERS, paths.SHARED,
+    )  # fmt: skip
+
+
+def _entry_at(file: File, offset: int) -> str | None:
+    """Whose valid line a byte stands in."""
+    start = offset
+    for begin, line in backwards(file, 0, offset):
+        start = begin if begin + len(line) >= offset else offset
+        break
+    end, line = start, b""
+    while end < file.size() and b"\n" not in line:
+        line += file.read(end, 64 * 1024)
+        end = start + len(line)
+    line = line.split(b"\n")[0].rstrip(b"\r")
+    entry = lines.entry(line) if lines.verify(line) else None
+    return None if entry is None or entry.type in MARKS else entry.id
+
+
+def _files(disk: Disk, folder: str) -> Iterator[str]:
+    for name in disk.list(folder):
+        path = f"{folder}/{name}" if folder else name
+        status = disk.stat(path)
+        if status is None or status.is_link:
+            continue
+        if status.is_folder:
+            yield from _files(disk, path)
+        else:
+            yield path
+
+
+def _pieces(file: File) -> Iterator[bytes]:
+    for start in range(0, file.size(), _PIECE):
+        yield file.read(start, _PIECE)
+
+
+def _unpacked(file: File) -> Iterator[bytes]:
+    """A compressed file's content, as far as it can be unpacked."""
+    packed = io.BytesIO(file.read(0, file.size()))
+    try:
+        with gzip.GzipFile(fileobj=packed) as content:
+            while piece := content.read(_PIECE):
+                yield piece
+    except (OSError, EOFError, zlib.error):
+        return
+
+
+def _scan_pieces(
+    path: str, pieces: Iterator[bytes], needles: Mapping[str, bytes], longest: int
+) -> Iterator[Trace]:
+    """The pieces overlap by one byte less than the longest needle, so that none falls between."""
+    before, base = b"", 0
+    for piece in pieces:
+        window = before + piece
+        for form, needle in needles.items():
+            at = window.find(needle)
+            while at >= 0:
+                if at + len(needle) > len(before):
+                    yield Trace(path, base + at, form)
+                at = window.find(needle, at + 1)
+        kept = min(len(window), max(0, longest - 1))
+        base += len(window) - kept
+        before = window[len(window) - kept :]

@@ -1,0 +1,49 @@
+"""What maintaining a root needs: the size of each session, and that only one does it at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from mnemolog import paths
+from mnemolog.errors import SessionError
+from mnemolog.fs import Disk, File
+from mnemolog.log.places import SessionPlace, open_guard
+
+LEASES = "leases"
+
+
+def sizes(disk: Disk) -> Iterator[tuple[str, int]]:
+    """How many bytes the log of each session takes, by looking at no line; archived ones not."""
+    for name in disk.list(paths.SESSIONS):
+        place = SessionPlace(name, f"{paths.SESSIONS}/{name}")
+        if name.startswith("."):
+            continue
+        with suppress(SessionError):
+            guard = open_guard(disk, place)
+            session_id, chain = place.manifest(guard).session_id, place.chain(guard)
+            found = disk.stat(chain.path(chain.active))
+            active = found.size if found else 0
+            yield session_id, chain.sealed_bytes + active
+
+
+@contextmanager
+def lease(disk: Disk, name: str) -> Iterator[bool]:
+    """Hold a piece of work; False inside if somebody else does. It ends with its holder."""
+    file = _opened(disk, f"{LEASES}/{name}")
+    if not file.try_lock():
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        file.unlock()
+
+
+def _opened(disk: Disk, path: str) -> File:
+    """The file stays: whoever replaced it would hold a lease of their own."""
+    disk.mkdir(LEASES)
+    with suppress(FileNotFoundError):
+        return disk.open(path, "update")
+    try:
+        return disk.open(path, "create")
+    except FileExistsError:
+        return disk.open(path, "update")

@@ -1,0 +1,175 @@
+"""What each rule hides, and the look-alikes that it leaves alone."""
+
+import random
+import string
+
+import pytest
+
+from mnemolog.policy.redaction import Redactor
+from tests.policy import redaction_samples as samples
+
+REDACTOR = Redactor(b"k")
+CHANCE = random.Random(11)
+HEX40, HEX64 = samples.drawn(CHANCE, samples.HEX, 40), samples.drawn(CHANCE, samples.HEX, 64)
+BASE64_88 = samples.drawn(CHANCE, samples.STANDARD, 86) + "=="
+UUID = "-".join(samples.drawn(CHANCE, samples.HEX, length) for length in (8, 4, 4, 4, 12))
+OBJECT = samples.drawn(CHANCE, samples.HEX, 24)
+
+LEFT_ALONE = [
+    # commits, digests, ids
+    f"commit {HEX40}", f"Merge: {HEX40[:7]} {HEX64[:7]}", HEX40, f"{HEX64}  file.tar.gz",
+    f"sha256:{HEX64}", f"image@sha256:{HEX64}", f"Digest: sha256:{HEX64}", UUID, f"id: {UUID}",
+    f"{{{UUID.upper()}}}", f"session {OBJECT}", f"mem_{OBJECT}abcd", "sess-2026-11-15-9f3a1c77d2",
+    f"index {HEX40[:8]}..{HEX64[:8]} 100644", f"etag: {HEX40[:32]}", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    # lock files
+    f'      "integrity": "sha512-{BASE64_88}",', f"  integrity sha512-{BASE64_88}",
+    f"golang.org/x/crypto v0.1.0 h1:{BASE64_88[:43]}=", f'checksum = "{HEX64}"',
+    f'    {{file = "keyring-24.3.0-py3-none-any.whl", hash = "sha256:{HEX64}"}},',
+    '"js-tokens": "^4.0.0"', "jsonwebtoken@9.0.2:", 'password-prompt: "^1.1.2"',
+    "github.com/martini-contrib/auth v0.0.0-20150219114609-fa62c19b7ae8/go.mod h1:abc=",
+    # git logs
+    "Author: Jane Doe <jane@doe.org>", "    Co-authored-by: J. Doe <j@doe.org>",
+    "    Signed-off-by: bot[bot] <support@host.com>", "git clone git@github.com:a/b.git",
+    # code
+    "password: str", "password = getpass()", "token = os.environ['API_TOKEN']", "api_key=api_key,",
+    "def login(user, password): ...", 'secret = config["secret"]', "if password is None:",
+    "const token = await getToken(user);", "this.password = password;", "max_tokens: 4096",
+    'parser.add_argument("--password")', "primaryKey: 'user_id'", 'key="name"',
+    "SECRET_NAME = 'db'",
+    "type Password struct {", "password_hash = hash(password)", "tokens = text.split()",
+    'cache_key = "user:42"', "keys = sorted(found)", "pass", "bypass = True", "token: Token",
+    # stand-ins
+    "password=changeme", 'api_key = "<your key>"', "TOKEN=${TOKEN}", "PASSWORD=$PASSWORD",
+    'api_key: "xxxxxxxxxxxxxxxx"', "password: ********", 'token = "YOUR_API_TOKEN"', "secret: null",
+    'password: "{{ vault.password }}"', "pwd=%PASSWORD%", 'apiKey: process.env.API_KEY',
+    "sk_live_xxxxxxxxxxxxxxxxxxxxxxxx", "private_key: /etc/ssl/private/host.pem",
+    "password: !vault |", "Authorization: Bearer <token>", "Authorization: Bearer $TOKEN",
+    # sentences
+    "I forgot my password and token.", "The key is to rest.", "Please reset the password today",
+    "a password with sha256 or argon2", "use bearer authentication", "cookie: yes please",
+    "The secret to happiness is 42.", "pass the salt: it is 3 pm", "my key takeaways: 1, 2",
+    # numbers
+    "2024-03-15 10:22:33", "2024-03-15T10:22:33.123456Z", "version 10.15.7.1234", "192.168.100.200",
+    "order 4111111111111112", "1700000000000", "3.14159265358979", "12-34-5678", "000-12-3456",
+    "GB82 WEST 1234 5698 7654 33", "from 2019 to 2024 and 555 more", "0.4111111111111111",
+    "phone: 2024-03-15", "ISBN 978-3-16-148410-0", "range 100-200-3000", "port 127.0.0.1:55432",
+    # almost e-mail
+    "icon@2x.png", "lodash@4.17.21", "@types/node", "user@localhost", "a@b", "me @ home.org",
+    "x = y@z", "https://medium.com/@author/post", "ssh-ed25519-cert-v01@openssh.com",
+    # public keys
+    f"ssh-rsa AAAA{BASE64_88}",
+    f"-----BEGIN PUBLIC KEY-----\n{BASE64_88[:64]}\n-----END PUBLIC KEY-----",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_what_is_no_secret_is_left_alone(text):
+    found = REDACTOR.text(text)
+    assert found.text is text, found.text
+
+
+VALUE = "q7Rk2" + samples.drawn(CHANCE, samples.WORD, 20)
+HIDDEN = [
+    # every usual syntax
+    "API_KEY={}", "export API_KEY={}", 'api_key: "{}"', '"apiKey": "{}"', "'api-key' => '{}'",
+    'apiKey := "{}"', "api_key='{}', timeout=3", '<apiKey>{}</apiKey>', '<a apiKey="{}"/>',
+    '{{\\"apiKey\\": \\"{}\\"}}', "api.key={}", "[x]\napi_key = {}\n", 'env "API_KEY" = "{}"',
+    "- name: API_KEY\n  value: {}", '{{"name":"API_KEY","value":"{}"}}', 'setApiKey("{}")',
+    "https://host/x?api_key={}&y=1", "x-api-key: {}", "--api-key {}", "--api-key={}",
+    "api_key: str = '{}'", 'secrets = ["{}"]', "**API key:** {}", "api_key = b'{}'",
+    'token = SecretStr("{}")', "access_token%3D{}%26x",
+    # headers
+    "Authorization: Bearer {}", '"Authorization": "token {}"', "-H 'authorization: Bearer {}'",
+    "Proxy-Authorization: Basic {}", "Bearer {}", "Cookie: session={}; a=b", "Set-Cookie: sid={};",
+    # commands
+    "mysql -uroot -p{} db", "sshpass -p {} ssh host", "docker login -u me -p {} host",
+    "curl -u me:{} https://h", "PGPASSWORD={} psql", "redis-cli -h host -a {} ping",
+    "CREATE USER a IDENTIFIED BY '{}';", "ALTER ROLE a WITH PASSWORD '{}';",
+    "machine host login me password {}", "openssl enc -passin pass:{} -in x",
+    "ConvertTo-SecureString '{}' -AsPlainText", "echo {} | sudo -S ls",
+    # addresses
+    "postgres://app:{}@db/x", "https://{}@host/a.git", "amqp://u:{}@h:5672/v",
+    "app:{}@tcp(db:3306)/x",
+    # sentences in several languages
+    "the password is {}", "my password: {}", "Passwort: {}", "contraseña: {}", "senha: {}",
+    "пароль: {}", "密码是{}", "密码\uff1a{}", "パスワードは{}", "비밀번호: {}", "mot de passe: {}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", HIDDEN)
+def test_a_secret_is_hidden_wherever_it_is_written(place):
+    text = place.format(VALUE)
+    found = REDACTOR.text(text).text
+    assert VALUE not in found
+    before = place.format("\0").split("\0")[0]
+    assert found.startswith(before), "what stands before the secret stays"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a@b.org", "first.last+tag@sub.example.co.uk", "<a@b.org>", "mailto:a@b.org",
+        "邮箱是a_b@c.cn。",
+        "o'neil@host.ie", "x@xn--bcher-kva.example", "ÄÖ@host.de",
+    ],
+)  # fmt: skip
+def test_addresses_of_all_forms_are_hidden(text):
+    assert REDACTOR.text(text).counts == {"email": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+1 (212) 555-0100", "+1-212-555-0100", "(212) 555-0100", "212-555-0100", "212.555.0100",
+        "+49 30 901820", "+86 138 0013 8000", "phone: 030 901820", "手机号码是13800138000",
+        "tel. 555 0100 22",
+        "+442079460958", "1-800-555-0199", "whatsapp 07700 900123",
+    ],
+)  # fmt: skip
+def test_phone_numbers_are_hidden(text):
+    assert REDACTOR.text(text).counts == {"phone": 1}, REDACTOR.text(text)
+
+
+@pytest.mark.parametrize("gap", ["", " ", "-"])
+def test_cards_and_accounts_are_hidden_with_and_without_gaps(gap):
+    for _ in range(20):
+        card = samples.card_number(CHANCE)
+        grouped = gap.join(card[at : at + 4] for at in range(0, len(card), 4))
+        assert REDACTOR.text(f"pay {grouped} now").text == "pay [REDACTED:card] now"
+        account = samples.iban(CHANCE).replace(" ", "" if gap == "-" else gap)
+        assert REDACTOR.text(f"to {account}.").text == "to [REDACTED:iban]."
+
+
+def test_a_wrong_check_digit_makes_it_just_a_number():
+    for _ in range(20):
+        card = samples.card_number(CHANCE)
+        wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
+        assert REDACTOR.text(f"order {wrong}").counts == {}
+
+
+BODY = [samples.drawn(CHANCE, samples.STANDARD, 64) for _ in range(6)]
+
+
+@pytest.mark.parametrize("name", ["RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "", "DSA "])
+@pytest.mark.parametrize("line", ["\n", "\\n", "\r\n", '\\n" +\n  "'])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_private_keys_are_hidden_whole_or_cut_off(name, line, is_whole):
+    end = f"{line}-----END {name}PRIVATE KEY-----" if is_whole else ""
+    text = f"before -----BEGIN {name}PRIVATE KEY-----{line}{line.join(BODY)}{end}"
+    found = REDACTOR.text(text).text
+    assert found.startswith("before [REDACTED:private-key:")
+    assert not any(part in found for part in BODY)
+
+
+def test_text_after_a_cut_off_key_stays():
+    text = f"-----BEGIN PRIVATE KEY-----\n{BODY[0]}\n\nThat is all I have. What now?"
+    assert REDACTOR.text(text).text.endswith("That is all I have. What now?")
+
+
+def test_letters_that_change_their_length_in_lower_case_move_nothing():
+    assert REDACTOR.text("İİİİ password=hunter2 İ").text == "İİİİ password=[REDACTED:password] İ"
+
+
+def test_a_long_random_word_needs_no_name():
+    word = "".join(CHANCE.sample(string.ascii_letters + string.digits, 40)) + "7aB"
+    assert REDACTOR.text(f"use {word} for it").counts == {"api-key": 1}
