@@ -1,0 +1,80 @@
+"""`mnemolog mcp`"""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemolog.errors import NotAllowedError
+from mnemolog.faces.cli import screen
+from mnemolog.faces.cli.call import Call, is_address, verb
+
+if TYPE_CHECKING:
+    from mnemolog.faces.mcp.runs import Served
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="Work in this session; else in one of the client.")
+@click.option("--http", "over_http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True)
+@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=7078, show_default=True)
+@click.option(
+    "--behind-tls", is_flag=True, help="A proxy in front speaks TLS: other addresses may be bound."
+)
+@click.option(
+    "--allow-host", metavar="NAME", multiple=True, help="Answer to this name too, as Host: says it."
+)
+@verb
+def mcp(
+    call: Call,
+    session: str | None,
+    over_http: bool,
+    host: str,
+    port: int,
+    behind_tls: bool,
+    allow_host: tuple[str, ...],
+) -> None:
+    """Serve this memory to a client of the Model Context Protocol.
+
+    Over standard input and output, for the client that starts it, until that closes the input. Over
+    HTTP at http://HOST:PORT/mcp, for whoever has the token: the file `token` in the root.
+    """
+    _expect_library()
+    from mnemolog.faces.mcp.runs import Served
+
+    with call.memory(make=True) as memory:
+        served = Served(memory, session, call.agent, call.user)
+        if over_http:
+            _serve_http(call, served, (host, port), behind_tls, allow_host)
+        else:
+            from mnemolog.faces.mcp import stdio
+
+            stdio.serve(served)
+
+
+def _serve_http(
+    call: Call,
+    served: "Served",
+    where: tuple[str, int],
+    behind_tls: bool,
+    names: tuple[str, ...],
+) -> None:
+    from mnemolog.faces.mcp import http
+    from mnemolog.stores.files import tokens
+
+    if is_address(call.root):
+        raise NotAllowedError("The token lies in a folder.", advice="Give a folder as the root.")
+    http.check_host(where[0], has_token=tokens.has_token(call.root), behind_tls=behind_tls)
+    token = tokens.owner_token(call.root)
+    with http.bind(*where) as listening:
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        screen.say(f"Serving http://{shown}:{port}{http.PATH}", err=True)
+        screen.say(f"The token is the file {tokens.TOKEN} in {call.root}", err=True)
+        http.serve(served, token, listening, names)
+
+
+def _expect_library() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is None:
+        raise click.UsageError("The server needs an extra: pip install 'mnemolog[mcp]'.")

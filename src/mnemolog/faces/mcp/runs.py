@@ -1,0 +1,153 @@
+"""Which run a request belongs to: a connection has one, opened with its first call, ended with it.
+
+The newer wire generation (2026-07-28) has no connections. Over stdio the one client is the
+connection all the same; over HTTP, requests that name the same client, or that bring the same
+`Mnemolog-Run` header, share a run until the server ends.
+"""
+
+import re
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeVar
+
+import anyio
+from anyio import to_thread
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from mnemolog.errors import SessionExistsError, SessionNotFoundError
+from mnemolog.memory import Memory
+from mnemolog.memory.running import Run
+from mnemolog.tools import BoundTools
+
+Context = ServerRequestContext[Any, Any]
+Result = TypeVar("Result")
+
+RUN_HEADER = "mnemolog-run"
+_KEY = "mnemolog"
+_MOST_SHARED = 64
+_THREADS = 8
+_UNFIT = re.compile(r"[^a-z0-9]+")
+_LONGEST_PART = 40
+
+
+class Served(NamedTuple):
+    """What a server serves: a memory as its clients may see it, and the session they work in."""
+
+    memory: Memory
+    session_id: str | None = None
+    agent: str | None = None
+    user: str | None = None
+
+
+class Seat(NamedTuple):
+    """What a client works with: its run, and the tools bound to it."""
+
+    run: Run
+    tools: BoundTools
+
+
+class Runs:
+    """The open runs of a server's clients."""
+
+    def __init__(self, served: Served) -> None:
+        self.memory = served.memory
+        self._served = served
+        self._lock = anyio.Lock()
+        self._threads = anyio.CapacityLimiter(_THREADS)
+        self._open: set[Seat] = set()
+        self._shared: dict[str, Seat] = {}
+
+    async def in_thread(self, call: Callable[..., Result], *arguments: Any) -> Result:
+        """Do something that waits for the disk, beside the loop."""
+        return await to_thread.run_sync(call, *arguments, limiter=self._threads)
+
+    async def seat(self, context: Context) -> Seat:
+        """The seat of the client that asks; it gets one with its first call."""
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return await self._shared_seat(context)
+        connection = _connection(context)
+        async with self._lock:
+            if _KEY not in connection.state:
+                seat = await self._opened(connection.state, _KEY, client_name(context))
+                connection.exit_stack.push_async_callback(self._end, seat)
+                return seat
+        found: Seat = connection.state[_KEY]
+        return found
+
+    async def _shared_seat(self, context: Context) -> Seat:
+        name = client_name(context)
+        key = _named_run(context) or name
+        async with self._lock:
+            seat = self._shared.pop(key, None)
+            if seat is None:
+                return await self._opened(self._shared, key, name)
+            self._shared[key] = seat  # the last in the row is the last that was used
+            return seat
+
+    async def _opened(self, held: MutableMapping[str, Any], key: str, client: str) -> Seat:
+        seat = await self.in_thread(self._begin, client)
+        self._open.add(seat)
+        held[key] = seat
+        if len(self._shared) > _MOST_SHARED:
+            await self._end(self._shared.pop(next(iter(self._shared))))
+        return seat
+
+    def _begin(self, client: str) -> Seat:
+        session_id = open_session(self._served, client)
+        run = self.memory.run(session_id)
+        return Seat(run, BoundTools(self.memory, run))
+
+    async def _end(self, seat: Seat) -> None:
+        if seat in self._open:
+            self._open.discard(seat)
+            await self.in_thread(seat.run.end)
+
+    async def end_all(self) -> None:
+        """End every run that is still open; the server goes."""
+        self._shared.clear()
+        for seat in list(self._open):
+            await self._end(seat)
+
+
+def _connection(context: Context) -> Connection:
+    # The library documents the connection's `exit_stack` as the place for such an end, and has no
+    # public way to it yet.
+    return context.session._connection
+
+
+def client_name(context: Context) -> str:
+    """How the client calls itself."""
+    params = context.session.client_params
+    return params.client_info.name if params is not None else ""
+
+
+def _named_run(context: Context) -> str | None:
+    headers = getattr(context.request, "headers", None)
+    return headers.get(RUN_HEADER) if headers is not None else None
+
+
+def outline(memory: Memory) -> Run:
+    """A run that was never begun: it says which compartments there are, and holds nothing."""
+    return Run(memory, "", "")
+
+
+def open_session(served: Served, client: str) -> str:
+    """The session that was asked for, else the one of this client and day; made where missing."""
+    memory = served.memory
+    session_id = served.session_id or _session_of_the_day(served, client)
+    try:
+        return memory.load_session(session_id).id
+    except SessionNotFoundError:
+        pass
+    try:
+        return memory.create_session(session_id=session_id, metadata={"client": client[:200]}).id
+    except SessionExistsError:  # another server was faster, or it is not ours to see
+        return memory.load_session(session_id).id
+
+
+def _session_of_the_day(served: Served, client: str) -> str:
+    parts = ("mcp", served.user, served.agent, client or "client")
+    names = [_UNFIT.sub("-", part.lower()).strip("-")[:_LONGEST_PART] for part in parts if part]
+    return "-".join([*filter(None, names), f"{datetime.now(UTC):%Y-%m-%d}"])

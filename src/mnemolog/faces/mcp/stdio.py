@@ -1,0 +1,33 @@
+"""The server on standard input and output, for one client that started it."""
+
+import signal
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from mnemolog.faces.mcp.runs import Runs, Served
+from mnemolog.faces.mcp.server import make_server
+
+
+def serve(served: Served) -> None:
+    """Serve until the client closes the input, or the system asks to end."""
+    anyio.run(_serve, Runs(served))
+
+
+async def _serve(runs: Runs) -> None:
+    server = make_server(runs)
+    async with anyio.create_task_group() as beside:
+        beside.start_soon(_end_on_signal, runs)
+        async with stdio_server() as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+        beside.cancel_scope.cancel()
+
+
+async def _end_on_signal(runs: Runs) -> None:
+    """End the runs, then go as the signal says: a thread that waits for input cannot be ended."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            await runs.end_all()
+            runs.memory.close()
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
