@@ -165,11 +165,11 @@ def _first(root: Path, text: str) -> tuple[float, float]:
     """The first search of a new process, without the start of Python and of numpy: milliseconds,
     and the most memory that the process ever held, in MiB."""
     code = (
-        "import resource, sys, time; from mnemolog.memory import Memory;"
+        "import sys, time; from mnemolog.memory import Memory;"
         "import numpy, snowballstemmer;"
         "memory = Memory.open(sys.argv[1], environ={}); start = time.perf_counter();"
         "memory.query(None, text=sys.argv[2], limit=10); print(time.perf_counter() - start);"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        "print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(root), text], capture_output=True, text=True, check=True

@@ -33,7 +33,13 @@ def forms(text: str) -> set[bytes]:
     for one in (text, text.lower(), text.upper()):
         escaped = json.dumps(one)[1:-1]
         upper = "".join(f"\\u{ord(c):04X}" if ord(c) > 126 else c for c in one)
-        texts = (one, escaped, json.dumps(one, ensure_ascii=False)[1:-1], upper, repr(one)[1:-1])
+        texts: tuple[str, ...] = (
+            one,
+            escaped,
+            json.dumps(one, ensure_ascii=False)[1:-1],
+            upper,
+            repr(one)[1:-1],
+        )
         texts += (quote(one, safe=""), quote(one, safe="").lower(), quote_plus(one))
         found |= {each.encode("utf-8", "replace") for each in texts}
         found |= {one.encode("utf-16-le"), one.encode("utf-16-be")}
@@ -57,11 +63,10 @@ def layers(content: bytes) -> Iterator[bytes]:
     if content.startswith(GZIP):
         inner = gunzipped(content)
         yield from layers(inner)
-        with suppress(tarfile.TarError):
-            with tarfile.open(fileobj=io.BytesIO(inner)) as tar:
-                for member in tar:
-                    file = tar.extractfile(member)
-                    yield from layers(file.read()) if file else ()
+        with suppress(tarfile.TarError), tarfile.open(fileobj=io.BytesIO(inner)) as tar:
+            for member in tar:
+                file = tar.extractfile(member)
+                yield from layers(file.read()) if file else ()
 
 
 def gunzipped(content: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Compaction makes a log smaller in a fixed order, loses nothing that counts, and says what it did."""
+"""Compaction makes a log smaller in a fixed order, loses nothing that counts, and tells of it."""
 
 import json
 import os
@@ -206,7 +206,8 @@ def test_preferences_and_approved_decisions_never_move_by_themselves(memory, sid
     with opened(root, clock, limit=100) as small:
         assert small.compact_session(sid).archived == 0
         assert "approved" in living(small)
-        assert [one.content["value"] for one in small.get_preferences(sid)] == ["dark" * 10]
+        (kept,) = small.get_preferences(sid)
+        assert "dark" * 10 in kept.text
 
 
 @pytest.mark.req("S002-104", "S002-087", "S001-158")
@@ -278,10 +279,13 @@ def test_a_batch_that_would_pass_the_limit_makes_room_first(root, clock):
 def test_a_session_may_refuse_to_be_compacted(root, clock, own):
     with opened(root, clock, limit=3_000) as memory:
         memory.create_session(session_id="talk", settings=own)
-        with pytest.raises(SizeLimitError) as caught:
+
+        def add_on_and_on() -> None:
             for number in range(100):
                 memory.add_memory("talk", id=f"e{number}", type="note", content="x" * 50)
-        assert "3,000" in str(caught.value)
+
+        with pytest.raises(SizeLimitError, match="3,000"):
+            add_on_and_on()
         assert len(living(memory)) > 5
         assert not list((root / "archive").glob("*.gz"))
         assert not (root / "audit.jsonl").exists()
@@ -298,7 +302,7 @@ def test_a_session_may_have_its_own_trigger(root, clock):
         for number in range(40):
             memory.add_memory("talk", id=f"e{number}", type="note", content="x" * 50)
             assert size_of(root / "sessions" / "talk") < 5_000 + 300
-        for number in range(25):
+        for _ in range(25):
             assert not memory.add_memory("usual", type="note", content="x" * 50).warnings
 
 
@@ -494,9 +498,8 @@ def test_damage_that_cannot_be_copied_aside_is_not_thrown_away(memory, sid, root
     log = folder / "memory.jsonl"
     log.write_bytes(log.read_bytes().replace(secret.encode(), secret.upper().encode()))
     (root / "quarantine").write_bytes(b"somebody put a file here")
-    with opened(root) as again:
-        with suppress(StorageError):
-            again.compact_session(sid)
+    with opened(root) as again, suppress(StorageError):
+        again.compact_session(sid)
     assert traces(root, [secret])
 
 
@@ -531,7 +534,7 @@ def test_what_is_dropped_is_blank_in_the_old_files_when_they_go(which):
 
 @pytest.fixture
 def moved(memory, sid, clock):
-    """A session of which `a` and `b` have moved to the archive."""
+    """A session of which `a` and `b` have moved to the archive; gives them as they were."""
     for name in ("a", "b"):
         memory.add_memory(
             sid, id=name, type="note", content=f"kumquat {name}", importance=0.01,
@@ -539,48 +542,48 @@ def moved(memory, sid, clock):
         )  # fmt: skip
     memory.update_memory(sid, "b", content="kumquat again")
     memory.add_memory(sid, id="c", type="note", content="stays")
-    memory.before = {one.id: one for one in memory.get_entries(sid)}
+    before = {one.id: one for one in memory.get_entries(sid)}
     clock.advance(days=400)
     assert memory.compact_session(sid).archived == 2
-    return memory
+    return before
 
 
 @pytest.mark.req("S002-213")
-def test_what_moved_is_found_by_its_id_as_it_was(moved, sid, root):
+def test_what_moved_is_found_by_its_id_as_it_was(memory, moved, sid, root):
     for one in ("a", "b"):
-        found = moved.get_memory(sid, one)
+        found = memory.get_memory(sid, one)
         assert found is not None
-        before = moved.before[one]
+        before = moved[one]
         assert (found.content, found.seq, found.tags) == (before.content, before.seq, before.tags)
         assert (found.created or found.timestamp) == before.timestamp
-    assert living(moved) == ["c"]
-    assert moved.for_agent("architect").get_memory(sid, "a") is not None
+    assert living(memory) == ["c"]
+    assert memory.for_agent("architect").get_memory(sid, "a") is not None
     with opened(root) as other:
         assert other.get_memory(sid, "a") is not None
 
 
-def test_what_moved_shows_its_first_timestamp(moved, sid):
-    found = moved.get_memory(sid, "b")
+def test_what_moved_shows_its_first_timestamp(memory, moved, sid):
+    found = memory.get_memory(sid, "b")
     assert found is not None
-    assert found.timestamp == moved.before["b"].timestamp
+    assert found.timestamp == moved["b"].timestamp
 
 
-def test_what_moved_comes_back_by_undelete(moved, sid, root):
-    assert set(moved.undelete(sid, ["a", "b"]).ids) == {"a", "b"}
-    assert set(living(moved)) == {"a", "b", "c"}
+def test_what_moved_comes_back_by_undelete(memory, moved, sid, root):
+    assert set(memory.undelete(sid, ["a", "b"]).ids) == {"a", "b"}
+    assert set(living(memory)) == {"a", "b", "c"}
     for one in ("a", "b"):
-        found = moved.get_memory(sid, one)
+        found = memory.get_memory(sid, one)
         assert found is not None
-        assert found.content == moved.before[one].content
-        assert found.timestamp == moved.before[one].timestamp
+        assert found.content == moved[one].content
+        assert found.timestamp == moved[one].timestamp
     assert archived_ids(root) == []
-    assert {hit.entry.id for hit in moved.query(sid, text="kumquat")} >= {"a", "b"}
-    assert moved.undelete(sid, ["a"]).ids == ()
+    assert {hit.entry.id for hit in memory.query(sid, text="kumquat")} >= {"a", "b"}
+    assert memory.undelete(sid, ["a"]).ids == ()
 
 
-def test_only_its_writer_or_the_owner_brings_back_what_moved(moved, sid):
-    assert moved.for_agent("architect").undelete(sid, ["a"]).ids == ()
-    assert moved.for_agent("analyst").undelete(sid, ["a"]).ids == ("a",)
+def test_only_its_writer_or_the_owner_brings_back_what_moved(memory, moved, sid):
+    assert memory.for_agent("architect").undelete(sid, ["a"]).ids == ()
+    assert memory.for_agent("analyst").undelete(sid, ["a"]).ids == ("a",)
 
 
 def test_what_is_for_one_agent_alone_stays_so_after_it_moved(memory, sid, clock):

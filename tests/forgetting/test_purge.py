@@ -292,7 +292,6 @@ def test_the_logs_of_users_and_of_all_are_purged_too(agreed, root, clock):
 @pytest.mark.req("S001-102")
 def test_an_archived_session_is_removed_once_all_of_it_is_past(agreed, sid, root, clock):
     secret = word()
-    agreed.add_conversation(sid, role="user", content=secret)
     agreed.add_finding(sid, description=secret)
     agreed.archive_session(sid)
     clock.advance(days=180 + 30)
@@ -303,8 +302,24 @@ def test_an_archived_session_is_removed_once_all_of_it_is_past(agreed, sid, root
     clock.advance(days=1)
     report = agreed.purge()
     assert report.removed_sessions == (sid,)
-    assert report.erased.by_type == {"conversation": 1, "finding": 1}
+    assert report.erased.by_type == {"finding": 1}
     assert agreed.list_sessions() == []
+    assert traces(root, [secret]) == {}
+
+
+@pytest.mark.req("S001-102")
+def test_what_is_past_goes_out_of_an_archived_session_that_holds_something_to_keep(
+    agreed, sid, root, clock
+):
+    secret = word()
+    agreed.add_conversation(sid, role="user", content=secret)
+    agreed.add_decision(sid, id="kept", decision="Use PostgreSQL", approved_by=["user"])
+    agreed.archive_session(sid)
+    clock.advance(days=90 + 31)
+    report = agreed.purge()
+    assert (report.removed_sessions, report.erased.by_type) == ((), {"conversation": 1})
+    assert agreed.load_session(sid).state == "archived"
+    assert ids(agreed, sid) == ["kept"]
     assert traces(root, [secret]) == {}
 
 

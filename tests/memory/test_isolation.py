@@ -147,6 +147,14 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "undelete": lambda view, sid: view.undelete(sid, ["m1"]),
     "compact_session": lambda view, sid: view.compact_session(sid),
     "redact": lambda view, sid: view.redact(sid),
+    "run": lambda view, sid: view.run(sid),
+    "left_runs": lambda view, sid: view.left_runs(sid),
+    "end_run": lambda view, sid: view.end_run(sid, "r1"),
+    "context": lambda view, sid: view.context(sid, "x"),
+    "export_session": lambda view, sid: view.export_session(sid, "json"),
+    "export_subject": lambda view, sid: view.export_subject(session_id=sid),
+    "export_files": lambda view, sid: list(view.export_files("jsonl", session_id=sid)),
+    "export_to": lambda view, sid: view.export_to("/nowhere", "jsonl", session_id=sid),
     "erase": lambda view, sid: view.erase(sid, ids=["m1"]),
     "add_memory": lambda view, sid: view.add_memory(sid, content="x"),
     "add_many": lambda view, sid: view.add_many(sid, [{"content": "x"}]),
@@ -201,7 +209,7 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
     without = {
         "open", "close", "for_agent", "for_user", "create_session", "list_sessions",
         "get_global_statistics", "verify_erasure", "known_backups", "audit", "archive_idle",
-        "purge", "maintain",
+        "purge", "maintain", "backup", "import_from", "import_native", "export_native", "migrate",
     }  # fmt: skip
     assert taking - without == set(VERBS)
 

@@ -4,6 +4,8 @@ import pytest
 
 from mnemolog.errors import SizeLimitError
 
+# Otherwise a full log makes room by itself.
+NOTHING_MOVES = {"compaction": {"auto": False}}
 MIB = 1024 * 1024
 
 
@@ -55,6 +57,7 @@ def filled_up_to(memory, sid, room):
 
 @pytest.mark.req("S001-008", "S002-056", "S002-135")
 def test_a_session_can_be_filled_to_exactly_10_mib(memory, sid):
+    memory.update_session(sid, settings=NOTHING_MOVES)
     filled_up_to(memory, sid, room=0)
     stats = memory.get_statistics(sid)
     assert stats.size_bytes == stats.max_size_bytes == 10 * MIB
@@ -69,6 +72,7 @@ def test_a_session_can_be_filled_to_exactly_10_mib(memory, sid):
 
 @pytest.mark.req("S002-135")
 def test_one_byte_past_the_limit_is_refused_and_leaves_the_session_whole(memory, sid):
+    memory.update_session(sid, settings=NOTHING_MOVES)
     filled_up_to(memory, sid, room=300)
     used = memory.get_statistics(sid).size_bytes
     short = line_length(memory, memory.create_session(session_id="like").id, "z")
@@ -81,6 +85,7 @@ def test_one_byte_past_the_limit_is_refused_and_leaves_the_session_whole(memory,
 
 @pytest.mark.req("S001-008", "S001-162", "S002-009", "S002-056")
 def test_eleven_entries_of_one_mebibyte_do_not_fit(memory, sid):
+    memory.update_session(sid, settings=NOTHING_MOVES)
     for _ in range(9):
         memory.add_conversation(sid, content="x" * MIB)
     for _ in range(2):  # ten lines of 1 MiB, with what stands beside, are more than 10 MiB
@@ -114,6 +119,7 @@ def test_a_raised_limit_lets_the_session_grow_again(memory):
 
 
 def test_sealed_segments_count_towards_the_limit(memory, sid):
+    memory.update_session(sid, settings=NOTHING_MOVES)
     memory.add_many(sid, [{"content": "x" * 1_000_000} for _ in range(9)])
     memory.add_memory(sid, content="in a second segment")
     with pytest.raises(SizeLimitError):

@@ -71,6 +71,9 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
         return False
     if not file.try_lock():
         return False
+    # Whoever noted it may have been killed before it was durable; the work must not outlive it.
+    file.sync()
+    disk.sync_folder(INTENTS)
     is_done = True
     with suppress(ValueError, RecursionError):  # torn while being noted: no work had begun
         fields = json.loads(file.read(0, file.size()))

@@ -1,22 +1,31 @@
 """The notes of runs: `sessions/<name>/runs/<run>.jsonl`, one file each, under the session's lock.
 
-They are lines like those of a log. No index reads them. A run that ends takes its file with it,
-overwritten first; one that crashes leaves it, so that the run can go on.
+They are lines like those of a log; the first one says whose run it is. No index reads them. A run
+that ends takes its file with it, overwritten first; one that crashes leaves it, so that the run can
+go on. A name that ends in `.tmp` is a run that was being made or ended: it counts no more, and
+whoever begins or ends the next one removes it.
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from urllib.parse import unquote
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.errors import MnemologError, NotAllowedError
-from mnemolog.fs import Disk
+from mnemolog.fs import Disk, File
+from mnemolog.log import lines
 from mnemolog.log.blanking import shred
 from mnemolog.log.places import FilePlace, SessionPlace
 from mnemolog.log.tail import last_line
 from mnemolog.log.writer import Writer
+from mnemolog.model.entry import Entry
+from mnemolog.model.times import to_text
 from mnemolog.ports.keeping import LeftRun
 
 FOLDER = "runs"
 _SUFFIX = ".jsonl"
+_PASSING = ".tmp"
+_LONGEST_FIRST = 1 << 16
 
 
 class RunPlace(FilePlace):
@@ -29,39 +38,83 @@ class RunPlace(FilePlace):
         )
 
 
+def folder_of(session: SessionPlace) -> str:
+    """Where the runs of a session lie."""
+    return f"{session.folder}/{FOLDER}"
+
+
 def place(session: SessionPlace, run_id: str) -> RunPlace:
     """Where a run's notes lie."""
-    path = f"{session.folder}/{FOLDER}/{paths.file_name(run_id)}{_SUFFIX}"
+    path = f"{folder_of(session)}/{paths.file_name(run_id)}{_SUFFIX}"
     return RunPlace(run_id, path, session.lock)
 
 
-def begin(disk: Disk, writer: Writer, session: SessionPlace, run_id: str) -> bool:
-    """Make the file of a run, durably; False if it is there already."""
+def begin(disk: Disk, writer: Writer, session: SessionPlace, run_id: str, first: Entry) -> bool:
+    """Make the file of a run with its first line, durably; False if it is there already."""
     path = place(session, run_id).guard
     with writer.locked():
         if disk.ident(path) is not None:
             return False
-        disk.mkdir(f"{session.folder}/{FOLDER}")
-        disk.open(path, "create")
-        disk.sync_folder(f"{session.folder}/{FOLDER}")
+        disk.mkdir(folder_of(session))
+        sweep(disk, session)
+        fs.replace(disk, path, lines.Draft(first).line(1))
         disk.sync_folder(session.folder)
     return True
 
 
 def end(disk: Disk, writer: Writer, session: SessionPlace, run_id: str) -> None:
-    """Overwrite and remove a run's notes, durably; nothing happens if they are gone."""
+    """Overwrite and remove a run's notes, durably; nothing happens if they are gone.
+
+    It is renamed first: what a crash interrupts has either not ended, or is not there any more.
+    """
+    path = place(session, run_id).guard
     with writer.locked():
-        shred(disk, place(session, run_id).guard)
-        if disk.ident(f"{session.folder}/{FOLDER}") is not None:
-            disk.sync_folder(f"{session.folder}/{FOLDER}")
+        if disk.ident(path) is not None:
+            disk.rename(path, f"{path}{_PASSING}")
+            disk.sync_folder(folder_of(session))
+        sweep(disk, session)
 
 
-def left(disk: Disk, session_id: str, folder: str) -> Iterator[LeftRun]:
-    """The runs of a session that have notes and no end yet."""
-    for name in disk.list(f"{folder}/{FOLDER}"):
+def sweep(disk: Disk, session: SessionPlace) -> None:
+    """Overwrite and remove what is no run any more, and see that this lasts; under the lock."""
+    folder = folder_of(session)
+    if disk.ident(folder) is None:
+        return
+    for name in passing(disk, session):
+        shred(disk, f"{folder}/{name}")
+    disk.sync_folder(folder)  # also what another process did not live to sync
+
+
+def passing(disk: Disk, session: SessionPlace) -> list[str]:
+    """The files of runs that were being made or ended."""
+    return [name for name in disk.list(folder_of(session)) if name.endswith(_PASSING)]
+
+
+def left(disk: Disk, session: SessionPlace) -> Iterator[LeftRun]:
+    """The runs of a session that nobody has ended, those that crashed while ending too."""
+    for name in disk.list(folder_of(session)):
+        path = f"{folder_of(session)}/{name}"
         try:
-            last = last_line(disk.open(f"{folder}/{FOLDER}/{name}", "read"))
+            if name.removesuffix(_PASSING).endswith(_SUFFIX):
+                yield _left(disk, session.name, path)
         except FileNotFoundError:
             continue  # ended meanwhile
-        if last is not None and last.run_id is not None:
-            yield LeftRun(session_id, last.run_id, last.written_at)
+
+
+def _left(disk: Disk, session_id: str, path: str) -> LeftRun:
+    file = disk.open(path, "read")
+    first, last = _first_line(file), last_line(file)
+    known = first or last
+    if last is not None:
+        written = last.written_at
+    else:
+        status = disk.stat(path)
+        written = to_text(datetime.fromtimestamp(status.mtime_ns / 1e9 if status else 0, UTC))
+    name = unquote(path.rpartition("/")[2].removesuffix(_PASSING).removesuffix(_SUFFIX))
+    run_id = known.run_id if known is not None and known.run_id is not None else name
+    return LeftRun(session_id, run_id, written, path, known.agent_id if known else None)
+
+
+def _first_line(file: File) -> Entry | None:
+    line, newline, _ = file.read(0, _LONGEST_FIRST).partition(b"\n")
+    return lines.entry(line) if newline and lines.verify(line) else None

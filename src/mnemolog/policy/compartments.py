@@ -1,12 +1,23 @@
 """Compartments: how long a note lives, who sees it, and how much of it there may be."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
 
 from mnemolog.errors import InvalidFormatError, SchemaInvalidError, SizeLimitError, shown
+from mnemolog.model import plain
 from mnemolog.model.entry import Entry
+from mnemolog.model.times import to_moment
+from mnemolog.policy.filters import has_tag
 from mnemolog.settings import Compartments
+
+NOTE = "note"
+LEFT_DAYS = 7
+"""So long after its last line, a run that nobody ended counts as left behind."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 Rule = Callable[[Mapping[str, Any]], str | None]
 """Looks at a note before it is stored; says what is wrong with it, or None."""
@@ -23,7 +34,45 @@ class Compartment:
     """Most characters; None means what the settings say."""
     rule: Rule | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidFormatError(
+                f"A compartment cannot be called {shown(self.name)}.",
+                advice="Use a lower-case letter, then up to 31 letters, digits, '_' or '-'.",
+                field="name",
+            )
+        if self.scope not in ("run", "session") or self.scope != _FIXED.get(self.name, self.scope):
+            raise InvalidFormatError(
+                f"The compartment {self.name!r} cannot have the scope {shown(self.scope)}.",
+                advice="A scope is run or session; those two compartments keep their own.",
+                field="scope",
+            )
+        if self.limit is not None and self.limit < 1:
+            raise InvalidFormatError(
+                f"The compartment {self.name!r} cannot have the limit {shown(self.limit)}.",
+                advice="Give at least 1, or leave it out.",
+                field="limit",
+            )
 
+    @property
+    def mark(self) -> str | None:
+        """What its notes carry as their compartment: those of a run or a session nothing."""
+        return None if self.name in _FIXED else self.name
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether an entry is one of its notes."""
+        marks = (entry.type, entry.scope, entry.compartment)
+        return marks == (NOTE, self.scope, self.mark)
+
+
+class Room(NamedTuple):
+    """How many characters a compartment holds, and how many it may."""
+
+    used: int
+    limit: int
+
+
+_FIXED: Mapping[str, str] = {"run": "run", "session": "session"}
 RUN = Compartment("run", "run", "task state, progress and results on the way; gone with this run")
 SESSION = Compartment("session", "session", "what matters beyond this run, shared with sub-agents")
 
@@ -33,9 +82,9 @@ def plan(settings: Compartments) -> Compartment:
     return Compartment("plan", settings.plan_scope, "steps to take, and how far they are")
 
 
-def standard(settings: Compartments) -> dict[str, Compartment]:
-    """The three that are always there."""
-    return {one.name: one for one in (RUN, SESSION, plan(settings))}
+def known(settings: Compartments, own: Iterable[Compartment] = ()) -> dict[str, Compartment]:
+    """The three that are always there, and those of one's own; one of these may replace a rule."""
+    return {one.name: one for one in (RUN, SESSION, plan(settings), *own)}
 
 
 def named(known: Mapping[str, Compartment], name: object) -> Compartment:
@@ -56,12 +105,18 @@ def size_of(entry: Entry) -> int:
     return sum(map(len, words))
 
 
+def room_in(compartment: Compartment, held: Iterable[Entry], settings: Compartments) -> Room:
+    """How full a compartment is with these notes."""
+    limit = settings.max_characters if compartment.limit is None else compartment.limit
+    return Room(sum(map(size_of, held)), limit)
+
+
 def check_room(
     compartment: Compartment, held: Iterable[Entry], note: Entry, settings: Compartments
-) -> None:
+) -> Room:
     """Refuse a note that would overfill its compartment; what it replaces does not count."""
-    limit = compartment.limit or settings.max_characters
-    used = sum(size_of(one) for one in held if one.id != note.id)
+    others = [one for one in held if one.id != note.id]
+    used, limit = room_in(compartment, others, settings)
     incoming = size_of(note)
     if used + incoming > limit:
         raise SizeLimitError(
@@ -73,6 +128,7 @@ def check_room(
             limit=limit,
             compartment=compartment.name,
         )
+    return Room(used + incoming, limit)
 
 
 def check_rule(compartment: Compartment, note: Mapping[str, Any]) -> None:
@@ -80,3 +136,43 @@ def check_rule(compartment: Compartment, note: Mapping[str, Any]) -> None:
     wrong = compartment.rule(note) if compartment.rule else None
     if wrong:
         raise SchemaInvalidError(wrong, field="content")
+
+
+def check_metadata(metadata: object) -> dict[str, str]:
+    """The metadata of a note: texts under names, or nothing."""
+    if metadata is None:
+        return {}
+    if isinstance(metadata, Mapping) and all(isinstance(one, str) for one in metadata.values()):
+        return dict(metadata)
+    raise SchemaInvalidError(
+        "`metadata` must be an object whose values are texts.",
+        advice="Write numbers and lists as texts.",
+        field="metadata",
+    )
+
+
+class Filter(NamedTuple):
+    """Which notes are meant: those that fit all of what is given."""
+
+    id: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, id: str | None, category: str | None, tags: Iterable[str]) -> "Filter":
+        """From what a caller gave; a single text counts as one tag."""
+        given = tags if isinstance(tags, str) else list(tags or ())
+        return cls(id, category, plain.strings(given, "tags"))
+
+    def fits(self, entry: Entry) -> bool:
+        """Whether the id, the category and any of the tags are those of the entry."""
+        return (
+            self.id in (None, entry.id)
+            and self.category in (None, entry.category)
+            and (not self.tags or any(has_tag(entry.tags, tag) for tag in self.tags))
+        )
+
+
+def is_left(last_written: str, now: datetime) -> bool:
+    """Whether a run that nobody ended has been silent for so long that nobody will."""
+    return now - to_moment(last_written) > timedelta(days=LEFT_DAYS)

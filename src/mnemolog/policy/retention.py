@@ -101,12 +101,12 @@ def due(kept: Kept, terms: Terms) -> Due:
 
 
 def _due_in_archive(kept: Kept, archived_at: str, terms: Terms) -> Due:
-    """An archived session goes as a whole; only what somebody deleted goes before that."""
+    """An archived session goes as a whole once all of it is past; until then, what is past goes."""
     found: list[tuple[Entry, str | None]] = [(entry, None) for entry in kept.living]
     found += [(one.entry, one.died) for one in (*kept.hidden, *kept.moved.values())]
     is_past = all(terms.is_past(entry, died) for entry, died in found)
     if is_past and (found or terms.is_empty_past(archived_at)):
         return Due(erase=tuple({entry.id: entry for entry, _ in found}.values()), is_whole=True)
-    living = {entry.id for entry, died in found if died is None}
-    gone = {entry.id: entry for entry, died in found if terms.is_expired(died)}
-    return Due(erase=tuple(one for one in gone.values() if one.id not in living))
+    kept_ids = {entry.id for entry, died in found if not terms.is_past(entry, died)}
+    gone = {entry.id: entry for entry, _ in found if entry.id not in kept_ids}
+    return Due(erase=tuple(gone.values()))

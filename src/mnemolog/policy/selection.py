@@ -29,7 +29,7 @@ class Selection(NamedTuple):
         return (
             (self.ids is None or entry.id in self.ids)
             and (self.types is None or entry.type in self.types)
-            and (not self.topics or any(is_about(entry, topic) for topic in self.topics))
+            and ("topic" not in self.kinds or any(is_about(entry, one) for one in self.topics))
             and filters.matches(entry, self.filters)
         )
 
@@ -39,7 +39,7 @@ def select(criteria: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Selec
     given: dict[str, Any] = {}
     for key, value in {**(criteria or {}), **more}.items():
         name = snake(str(key))
-        if value is not None:
+        if value is not None and not _is_open(value):
             given[_ALIASES.get(name, name)] = value
     if not given:
         raise SchemaInvalidError(
@@ -61,6 +61,11 @@ def select(criteria: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Selec
 def is_about(entry: Entry, topic: str) -> bool:
     """Whether an entry has the topic as a tag, above one of its tags, or in its context."""
     return filters.has_tag(entry.tags, topic) or entry.context.get("topic") == topic
+
+
+def _is_open(value: object) -> bool:
+    """Whether it is a range without a beginning and an end: it must not mean everything."""
+    return isinstance(value, Mapping) and all(side is None for side in value.values())
 
 
 def _size(value: object) -> int:

@@ -62,11 +62,13 @@ class Trace(NamedTuple):
 
 
 class LeftRun(NamedTuple):
-    """A run that has not ended: its session, its id, and when it wrote last."""
+    """A run that has not ended: its session, its id, when it wrote last, where, and whose it is."""
 
     session_id: str
     run_id: str
     last_written: str
+    path: str = ""
+    agent_id: str | None = None
 
 
 class Wiped(NamedTuple):
@@ -147,14 +149,14 @@ class Keeper(Protocol):
     def used(self, session_id: str) -> dict[str, int]:
         """How often each entry of a session was used."""
 
-    def begin_run(self, session_id: str, run_id: str) -> bool:
-        """Make room for the notes of a run; False if it is there already, and goes on."""
+    def begin_run(self, session_id: str, first: Entry) -> bool:
+        """Begin a run with the line that says whose it is; False if it is there already."""
 
     def end_run(self, session_id: str, run_id: str) -> None:
         """Remove the notes of a run for good."""
 
     def runs(self, session_id: str) -> Iterator[LeftRun]:
-        """The runs of a session that have notes and no end yet."""
+        """The runs of a session that nobody has ended yet."""
 
     def record(self, line: Audited) -> None:
         """Add a line to the audit; durable when this returns."""

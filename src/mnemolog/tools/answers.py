@@ -1,15 +1,21 @@
 """What a tool answers: text for a model, within a budget, and whether it is an error."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from mnemolog.errors import MnemologError, SchemaInvalidError
-from mnemolog.policy.blocks import tokens
+from mnemolog.errors import MnemologError, SchemaInvalidError, shown
 
 MAX_TOKENS = 2000
-_LEAST_TOKENS = 100
-_MOST_TOKENS = 20_000
+LEAST_TOKENS = 100
+MOST_TOKENS = 20_000
+_PER_TOKEN = 4
 _SEPARATOR = "\n---\n"
+_CONTINUED = "(continued)\n  | "
+# Room for the line that says how to go on.
+_REST = 160
+_CURSOR = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -28,17 +34,27 @@ def refused(error: MnemologError) -> Answer:
     return Answer(f"Error: {error}", is_error=True)
 
 
+class _Place(NamedTuple):
+    """Where an answer begins or ends: before which block, and how many bytes into it."""
+
+    block: int = 0
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.block}.{self.offset}" if self.offset else str(self.block)
+
+
 def paged(blocks: Sequence[str], max_tokens: int, cursor: object, nothing: str) -> Answer:
     """As many blocks as fit, from where the cursor says; and how to get the rest."""
-    start = _start(cursor, len(blocks))
-    if not blocks[start:]:
-        return Answer(nothing if start == 0 else "There is nothing after this cursor.")
-    taken = list(_fitting(blocks[start:], max_tokens))
-    end = start + len(taken)
-    text = _SEPARATOR.join(taken)
-    if end < len(blocks):
-        text += f"{_SEPARATOR}{len(blocks) - end} more: call again with cursor {str(end)!r}."
-    return Answer(text)
+    start = _place(cursor)
+    if start.block >= len(blocks):
+        return Answer(nothing if not blocks else "There is nothing after this cursor.")
+    taken, end = _fitting(blocks, start, max_tokens * _PER_TOKEN - _REST)
+    if end.block < len(blocks):
+        rest = f"{len(blocks) - end.block} more"
+        rest = f"This one goes on, {rest} in all" if end.offset else rest
+        taken.append(f"{rest}: call again with cursor '{end}'.")
+    return Answer(_SEPARATOR.join(taken))
 
 
 def budget_of(given: object) -> int:
@@ -46,33 +62,49 @@ def budget_of(given: object) -> int:
     if given is None:
         return MAX_TOKENS
     if isinstance(given, bool) or not isinstance(given, int):
-        raise SchemaInvalidError("max_tokens must be a whole number.", field="max_tokens")
-    return min(max(given, _LEAST_TOKENS), _MOST_TOKENS)
+        raise SchemaInvalidError(
+            f"`max_tokens` must be a whole number, not {shown(given)}.",
+            advice=f"Leave it out for {MAX_TOKENS}.",
+            field="max_tokens",
+        )
+    return min(max(given, LEAST_TOKENS), MOST_TOKENS)
 
 
-def _start(cursor: object, count: int) -> int:
+def _place(cursor: object) -> _Place:
     if cursor is None or cursor == "":
-        return 0
-    if isinstance(cursor, str) and cursor.isascii() and cursor.isdigit() and len(cursor) < 10:
-        return min(int(cursor), count)
-    raise SchemaInvalidError(
-        "The cursor is not one of ours.", advice="Leave it out to begin again.", field="cursor"
-    )
+        return _Place()
+    found = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+    if found is None:
+        raise SchemaInvalidError(
+            f"The cursor {shown(cursor)} is not one of ours.",
+            advice="Leave it out to begin again.",
+            field="cursor",
+        )
+    return _Place(int(found[1]), int(found[2] or 0))
 
 
-def _fitting(blocks: Sequence[str], max_tokens: int) -> Iterator[str]:
-    left = max_tokens
-    for number, block in enumerate(blocks):
-        cost = tokens(block) + 2
-        if cost > left:
-            if number == 0:
-                yield _cut(block, left)
-            return
-        yield block
-        left -= cost
+def _fitting(blocks: Sequence[str], start: _Place, room: int) -> tuple[list[str], _Place]:
+    """What fits, and where that ends; a block that is too long for one answer is cut."""
+    taken: list[str] = []
+    place = start
+    while place.block < len(blocks):
+        text = _from(blocks[place.block], place.offset)
+        cost = len(text.encode()) + len(_SEPARATOR)
+        if cost > room:
+            return (taken, place) if taken else _cut(text, place, room)
+        taken.append(text)
+        room -= cost
+        place = _Place(place.block + 1)
+    return taken, place
 
 
-def _cut(block: str, max_tokens: int) -> str:
-    """The first block always comes, as much of it as fits."""
-    room = (max_tokens - 20) * 4
-    return block.encode()[:room].decode("utf-8", "ignore") + " […] (cut: too long for one answer)"
+def _from(block: str, offset: int) -> str:
+    if not offset:
+        return block
+    return _CONTINUED + block.encode()[offset:].decode("utf-8", "ignore")
+
+
+def _cut(text: str, place: _Place, room: int) -> tuple[list[str], _Place]:
+    piece = text.encode()[:room].decode("utf-8", "ignore")
+    read = len(piece.encode()) - (len(_CONTINUED) if place.offset else 0)
+    return [f"{piece} […]"], _Place(place.block, place.offset + read)

@@ -1,29 +1,56 @@
 """The table bound to a run: called by name, and rendered for every framework."""
 
-import inspect
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError, MnemologError, SchemaInvalidError, shown
 from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
+from mnemolog.tools import prompts
 from mnemolog.tools.answers import Answer, refused
+from mnemolog.tools.functions import function_of
 from mnemolog.tools.handlers import Desk
 from mnemolog.tools.table import TABLE, Schema, Tool
 
-_TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool, "array": list,
-                           "object": dict, "number": float}  # fmt: skip
+# What OpenAI, Anthropic and the Model Context Protocol all accept as the name of a tool.
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_logger = logging.getLogger("mnemolog.tools")
+
+
+def bind(run: Run, own: Iterable[Tool] = ()) -> "BoundTools":
+    """The tools of a run, and those of your own beside them."""
+    assert isinstance(run.memory, Memory)
+    return BoundTools(run.memory, run, own)
 
 
 class BoundTools:
-    """The tools of one run. Answers, never raises, whatever a model sends."""
+    """The tools of one run. Answers, never raises, whatever a model sends.
+
+    `memory` is what is searched and recalled from: the view of the agent whose run it is.
+    """
 
     def __init__(self, memory: Memory, run: Run, own: Iterable[Tool] = ()) -> None:
         self._desk = Desk(memory, run)
-        self._tools = {tool.name: tool for tool in (*TABLE, *own)}
+        self._tools = {tool.name: tool for tool in TABLE}
+        for tool in own:
+            self._add(tool)
+        self.failures = 0
+        """How many calls ended in an error that nobody expected."""
 
-    def __iter__(self) -> Any:
+    def _add(self, tool: Tool) -> None:
+        if not _NAME.fullmatch(tool.name) or tool.name in self._tools:
+            raise InvalidFormatError(
+                f"A tool cannot be called {shown(tool.name)}.",
+                advice="Use up to 64 letters, digits, '_' and '-', and no name that is taken.",
+                field="name",
+            )
+        self._tools[tool.name] = tool
+
+    def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
@@ -35,6 +62,31 @@ class BoundTools:
             return tool.handler(self._desk, given)
         except MnemologError as error:
             return refused(error)
+        except Exception:  # a tool of one's own may do anything; the model's loop goes on
+            self.failures += 1
+            _logger.exception("the tool %s failed", shown(name))
+            return Answer(
+                "Error: this tool failed for a reason that it did not expect. Go on without it.",
+                is_error=True,
+            )
+
+    async def call_async(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None
+    ) -> Answer:
+        """The same, awaited; it works in a thread and never blocks the loop."""
+        return await asyncio.to_thread(self.call, name, arguments)
+
+    def system(self) -> str:
+        """The part of a system prompt that explains the compartments and the tools."""
+        return prompts.system(self._desk.run, self)
+
+    def block(self, max_tokens: int = prompts.BLOCK_TOKENS) -> str:
+        """The notes of the run as a block for the prompt; empty when there are none."""
+        return prompts.block(self._desk.run, max_tokens)
+
+    def variables(self) -> dict[str, object]:
+        """What a prompt template needs: `has_memory` and `memory_content`."""
+        return prompts.variables(self._desk.run)
 
     def _named(self, name: object) -> Tool:
         if isinstance(name, str) and name in self._tools:
@@ -57,7 +109,7 @@ class BoundTools:
                     "parameters": self._schema(tool),
                 },
             }
-            for tool in self._tools.values()
+            for tool in self
         ]
 
     def anthropic(self) -> list[dict[str, Any]]:
@@ -68,7 +120,7 @@ class BoundTools:
                 "description": tool.description,
                 "input_schema": self._schema(tool),
             }
-            for tool in self._tools.values()
+            for tool in self
         ]
 
     def mcp(self) -> list[dict[str, Any]]:
@@ -80,41 +132,12 @@ class BoundTools:
                 "inputSchema": self._schema(tool),
                 "annotations": {"readOnlyHint": tool.is_reading},
             }
-            for tool in self._tools.values()
+            for tool in self
         ]
 
     def functions(self) -> dict[str, Callable[..., str]]:
         """The tools as plain functions with names, docstrings and signatures."""
-        return {tool.name: self._function(tool) for tool in self._tools.values()}
-
-    def _function(self, tool: Tool) -> Callable[..., str]:
-        def called(**arguments: Any) -> str:
-            given = {name: value for name, value in arguments.items() if value is not None}
-            return self.call(tool.name, given).text
-
-        called.__name__ = called.__qualname__ = tool.name
-        called.__doc__ = tool.description
-        called.__signature__ = _signature(tool)  # type: ignore[attr-defined]
-        called.__annotations__ = {
-            name: parameter.annotation for name, parameter in _signature(tool).parameters.items()
-        } | {"return": str}
-        return called
-
-
-def _signature(tool: Tool) -> inspect.Signature:
-    ordered = sorted(tool.properties, key=lambda name: name not in tool.required)
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if name in tool.required else None,
-                annotation=_TYPES[str(tool.properties[name]["type"])],
-            )
-            for name in ordered
-        ],
-        return_annotation=str,
-    )
+        return {tool.name: function_of(tool, self._schema(tool), self.call) for tool in self}
 
 
 def _object(arguments: object) -> Mapping[str, Any]:
@@ -128,7 +151,10 @@ def _object(arguments: object) -> Mapping[str, Any]:
     if arguments is None:
         return {}
     if not isinstance(arguments, Mapping):
-        raise SchemaInvalidError(f"The arguments must be an object, not {shown(arguments)}.")
+        raise SchemaInvalidError(
+            f"The arguments must be an object, not {shown(arguments)}.",
+            advice="Send one JSON object.",
+        )
     return arguments
 
 

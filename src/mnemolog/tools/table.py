@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mnemolog.errors import InvalidFormatError, shown
 from mnemolog.tools import handlers
 from mnemolog.tools.answers import Answer
 from mnemolog.tools.handlers import Desk
@@ -24,6 +25,15 @@ class Tool:
     is_reading: bool = False
     """Whether it changes nothing."""
 
+    def __post_init__(self) -> None:
+        for name in self.required:
+            if name not in self.properties:
+                raise InvalidFormatError(
+                    f"The tool {shown(self.name)} requires {shown(name)}, which it does not take.",
+                    advice="Describe it in `properties`.",
+                    field="required",
+                )
+
     def schema(self, compartments: tuple[str, ...] = ("run", "session", "plan")) -> Schema:
         """The input as JSON Schema."""
         properties = {name: dict(one) for name, one in self.properties.items()}
@@ -39,6 +49,7 @@ class Tool:
 
 _COMPARTMENT: Schema = {"type": "string", "description": "How long the note lives."}
 _ID: Schema = {"type": "string", "description": "Id of a note."}
+_KEY: Schema = {"type": "string", "description": "The same as id."}
 _CATEGORY: Schema = {"type": "string", "description": "One word for what it is about."}
 _TAGS: Schema = {"type": "array", "items": {"type": "string"}, "description": "Tags; any of them."}
 _CURSOR: Schema = {"type": "string", "description": "From an earlier answer, to go on."}
@@ -54,7 +65,7 @@ TABLE: tuple[Tool, ...] = (
             "compartment": _COMPARTMENT,
             "content": {"type": "string", "description": "What to remember."},
             "id": {"type": "string", "description": "Choose one to be able to replace the note."},
-            "key": {"type": "string", "description": "The same as id."},
+            "key": _KEY,
             "category": _CATEGORY,
             "tags": {"type": "array", "items": {"type": "string"}},
             "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -70,6 +81,7 @@ TABLE: tuple[Tool, ...] = (
         {
             "compartment": _COMPARTMENT,
             "id": _ID,
+            "key": _KEY,
             "category": _CATEGORY,
             "tags": _TAGS,
             "cursor": _CURSOR,
@@ -83,7 +95,13 @@ TABLE: tuple[Tool, ...] = (
         "clear_memory",
         "Remove notes of a compartment: one by id, or those of a category and with any of the tags"
         " (both must fit), or all.",
-        {"compartment": _COMPARTMENT, "id": _ID, "category": _CATEGORY, "tags": _TAGS},
+        {
+            "compartment": _COMPARTMENT,
+            "id": _ID,
+            "key": _KEY,
+            "category": _CATEGORY,
+            "tags": _TAGS,
+        },
         ("compartment",),
         handlers.clear_memory,
     ),

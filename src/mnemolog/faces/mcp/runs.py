@@ -8,6 +8,7 @@ connection all the same; over HTTP, requests that name the same client, or that 
 import re
 from collections.abc import Callable, MutableMapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
@@ -29,7 +30,7 @@ _KEY = "mnemolog"
 _MOST_SHARED = 64
 _THREADS = 8
 _UNFIT = re.compile(r"[^a-z0-9]+")
-_LONGEST_PART = 40
+_LONGEST_NAME = 40
 
 
 class Served(NamedTuple):
@@ -148,6 +149,10 @@ def open_session(served: Served, client: str) -> str:
 
 
 def _session_of_the_day(served: Served, client: str) -> str:
-    parts = ("mcp", served.user, served.agent, client or "client")
-    names = [_UNFIT.sub("-", part.lower()).strip("-")[:_LONGEST_PART] for part in parts if part]
-    return "-".join([*filter(None, names), f"{datetime.now(UTC):%Y-%m-%d}"])
+    name = _UNFIT.sub("-", client.lower()).strip("-")[:_LONGEST_NAME] or "client"
+    today = f"mcp-{name}-{datetime.now(UTC):%Y-%m-%d}"
+    if served.agent is None and served.user is None:
+        return today
+    # Agents do not see each other's sessions, so they must not meet in the name of one either.
+    whose = repr((served.agent, served.user)).encode("utf-8", "surrogatepass")
+    return f"{today}-{sha256(whose).hexdigest()[:8]}"

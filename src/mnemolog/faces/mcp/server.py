@@ -23,9 +23,11 @@ from mcp_types import (
     Tool,
 )
 
+from mnemolog.errors import MnemologError
 from mnemolog.faces.mcp import failures, prompts, resources
 from mnemolog.faces.mcp.runs import Context, Runs, Seat, outline
 from mnemolog.tools import Answer, BoundTools
+from mnemolog.tools.answers import refused
 
 NAME = "mnemolog"
 _BEAT_SECONDS = 1.0
@@ -46,9 +48,12 @@ class Answering:
         return ListToolsResult(tools=self._tools)
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """Call a tool; what it refuses is a result too."""
-        seat = await self._runs.seat(context)
-        answer = await self._called(context, seat, params)
+        """Call a tool; what it refuses is a result too, and so is a session that cannot be used."""
+        try:
+            seat = await self._runs.seat(context)
+            answer = await self._called(context, seat, params)
+        except MnemologError as error:
+            answer = refused(error)
         return CallToolResult(content=[TextContent(text=answer.text)], is_error=answer.is_error)
 
     async def _called(self, context: Context, seat: Seat, params: CallToolRequestParams) -> Answer:

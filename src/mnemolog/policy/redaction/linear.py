@@ -174,7 +174,7 @@ def _after_repeat(given: Any, before: int, flags: int) -> int:
     least, most, nodes = given[0], given[1], list(given[2])
     if most is sre.MAXREPEAT:
         single = _single(nodes, flags)
-        if single is not None and single & before and not _at_word_start(before, single):
+        if single is not None and _may_start_inside(single, before):
             raise _NotLinearError(
                 f"A repetition without a limit can start anywhere: {_BOUNDED}, or put before it"
                 r" \b or a character that it does not repeat."
@@ -183,20 +183,28 @@ def _after_repeat(given: Any, before: int, flags: int) -> int:
     return last if least else last | before
 
 
-# A place between a word and no word: whichever side the next character is on, this is the other.
-_EDGE = 1 << 200
+# What may stand before a place is a set of characters. Where the place is known to be an edge
+# between a word and no word, the set is kept so many bits higher.
+_EDGE = 200
 
 
-def _at_word_start(before: int, single: int) -> bool:
-    return bool(before & _EDGE) and (not single & ~WORD or not single & WORD)
+def _may_start_inside(single: int, before: int) -> bool:
+    """Whether a run of these characters can be entered behind its first one."""
+    is_one_sided = not single & ~WORD or not single & WORD
+    return bool(single & before) or (not is_one_sided and bool(single & before >> _EDGE))
+
+
+def _narrowed(before: int, to: int) -> int:
+    return before & to | (before >> _EDGE & to) << _EDGE
 
 
 def _after_place(place: Any, before: int, flags: int) -> int:
     if place is sre.AT_BEGINNING_STRING or (place is sre.AT_BEGINNING and not flags & re.MULTILINE):
         return 0
     if place is sre.AT_BEGINNING:
-        return before & NEWLINE
-    return before | _EDGE if place is sre.AT_BOUNDARY else before
+        return _narrowed(before, NEWLINE)
+    is_edge = place is sre.AT_BOUNDARY
+    return ((before | before >> _EDGE) & ALL) << _EDGE if is_edge else before
 
 
 def _after_assertion(op: Any, given: Any, before: int, flags: int) -> int:
@@ -205,4 +213,4 @@ def _after_assertion(op: Any, given: Any, before: int, flags: int) -> int:
     single = _single(nodes, flags)
     if direction > 0 or single is None:
         return before
-    return before & single if op is sre.ASSERT else before & ~(single & ~charsets.BEYOND)
+    return _narrowed(before, single if op is sre.ASSERT else ALL & ~(single & ~charsets.BEYOND))

@@ -180,7 +180,8 @@ def _raise_generation(disk: Disk, place: Place, handle: Handle) -> None:
 
 def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
     """Copies of damaged bytes that name an id go with it."""
-    names = [b'"id":' + msgspec.json.encode(one) for one in ids]
+    fields = (b'"id":', b'"target":')
+    names = [field + msgspec.json.encode(one) for one in ids for field in fields]
     found = 0
     for path in quarantine.files(disk, log):
         content = fs.read_all(disk, path)

@@ -128,10 +128,11 @@ class FilesKeeper:
         found, _ = read_uses(self._disk, paths.session_folder(session_id), 0)
         return dict(Counter(use.id for use in found))
 
-    def begin_run(self, session_id: str, run_id: str) -> bool:
+    def begin_run(self, session_id: str, first: Entry) -> bool:
         held = self._held(LogKey("session", session_id))
         bring_back(self._disk, held)
-        return runs.begin(self._disk, held.writer, sessions.place(session_id), run_id)
+        place = sessions.place(session_id)
+        return runs.begin(self._disk, held.writer, place, str(first.run_id), first)
 
     def end_run(self, session_id: str, run_id: str) -> None:
         held = self._held(LogKey("session", session_id))
@@ -139,7 +140,7 @@ class FilesKeeper:
         self._held(LogKey("run", session_id, run_id)).forget()
 
     def runs(self, session_id: str) -> Iterator[LeftRun]:
-        return runs.left(self._disk, session_id, paths.session_folder(session_id))
+        return runs.left(self._disk, sessions.place(session_id))
 
     def record(self, line: Audited) -> None:
         audit.record(self._disk, line)

@@ -1,0 +1,236 @@
+"""One run of an agent: notes in compartments, until it ends."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import msgspec
+
+from mnemolog.errors import (
+    InvalidFormatError,
+    NotAllowedError,
+    SessionNotFoundError,
+    StorageError,
+)
+from mnemolog.memory.writing import Writing
+from mnemolog.model.entry import FORMAT, Entry, Receipt, Warned
+from mnemolog.model.ids import new_entry_id
+from mnemolog.model.times import to_text
+from mnemolog.policy import compartments, drafting
+from mnemolog.policy.access import may_change
+from mnemolog.policy.compartments import NOTE, Compartment, Filter, Room
+from mnemolog.policy.drafting import Circumstances
+from mnemolog.ports import LogKey, Reading, Write
+
+_USE = "use"
+
+
+class Cleared(NamedTuple):
+    """What a clearing did."""
+
+    removed: int
+    kept: int = 0
+    """Notes of others that were meant too: only their writer or the owner may remove them."""
+
+
+class Run:
+    """Notes by lifetime: of this run, of the session, and the plan; a context manager."""
+
+    def __init__(
+        self, memory: Writing, session_id: str, run_id: str, own: Iterable[Compartment] = ()
+    ) -> None:
+        self.memory = memory
+        self.session_id = session_id
+        self.id = run_id
+        self.is_open = True
+        self._settings = memory.settings.compartments
+        self._used: Counter[str] | None = None
+        self.compartments = compartments.known(self._settings, own)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the run: its own notes are overwritten and removed; nothing happens twice."""
+        if self.is_open:
+            with suppress(SessionNotFoundError):  # it took the notes with it
+                self.memory._keeper.end_run(self.session_id, self.id)
+            self.is_open = False
+
+    def save(
+        self,
+        compartment: str,
+        content: str | Mapping[str, Any],
+        *,
+        id: str | None = None,
+        category: str | None = None,
+        tags: Iterable[str] = (),
+        metadata: Mapping[str, str] | None = None,
+        priority: int | None = None,
+    ) -> Receipt:
+        """Save a note; under an id that is there it takes the place of that note."""
+        chosen = self._chosen(compartment)
+        record = {
+            "type": NOTE,
+            "content": content,
+            "id": id,
+            "category": category,
+            "tags": tags if isinstance(tags, str) else list(tags or ()),
+            "metadata": compartments.check_metadata(metadata) or None,
+            "priority": 5 if priority is None else priority,
+            "compartment": chosen.mark,
+        }
+        note = {name: value for name, value in record.items() if value is not None}
+        compartments.check_rule(chosen, note)
+        where = self._where(chosen)
+        drafted = drafting.draft(note, where)
+        if drafted.is_given:
+            self._refuse_other(chosen, drafted.entry.id)
+        compartments.check_room(chosen, self._notes(chosen), drafted.entry, self._settings)
+        batch = [(Write(drafted.entry, drafted.is_given), drafted)]
+        return self.memory._append(self._log(chosen), batch, where)[0]
+
+    def get(
+        self,
+        compartment: str,
+        *,
+        id: str | None = None,
+        category: str | None = None,
+        tags: Iterable[str] = (),
+    ) -> Warned:
+        """The notes that fit all of what is given, oldest first; each counts as used."""
+        chosen = self._chosen(compartment)
+        wanted = Filter.of(id, category, tags)
+        reading = self._reading(chosen)
+        found = [one for one in reading.entries if chosen.holds(one) and wanted.fits(one)]
+        if found:
+            self._use(chosen, [one.id for one in found])
+        return Warned(iter(found), tuple(map(str, reading.damage)))
+
+    def uses(self, compartment: str) -> Counter[str]:
+        """How often each note was got."""
+        if self._chosen(compartment).scope == "run":
+            return self._own_uses()
+        return Counter(self.memory._keeper.used(self.session_id))
+
+    def clear(
+        self,
+        compartment: str,
+        *,
+        id: str | None = None,
+        category: str | None = None,
+        tags: Iterable[str] = (),
+    ) -> Cleared:
+        """Remove the notes that fit all of what is given, or all."""
+        chosen = self._chosen(compartment)
+        wanted = Filter.of(id, category, tags)
+        meant = [one for one in self._notes(chosen) if wanted.fits(one)]
+        mine = [one.id for one in meant if may_change(self.memory._viewer, one)]
+        where = self._where(chosen)
+        self.memory._mark(self._log(chosen), "tombstone", mine, where, "")
+        if chosen.scope == "session" and mine:
+            self._tell_audit(len(mine))
+        return Cleared(len(mine), len(meant) - len(mine))
+
+    def notes(self, compartment: str) -> list[Entry]:
+        """The notes of a compartment, oldest first; looking at them is not a use."""
+        return self._notes(self._chosen(compartment))
+
+    def size(self, compartment: str) -> int:
+        """How many characters a compartment holds."""
+        return self.room(compartment).used
+
+    def room(self, compartment: str) -> Room:
+        """How many characters a compartment holds, and how many it may."""
+        chosen = self._chosen(compartment)
+        return compartments.room_in(chosen, self._notes(chosen), self._settings)
+
+    def _tell_audit(self, count: int) -> None:
+        memory = self.memory
+        if memory._settings(memory._manifest(self.session_id)).privacy.audit_deletions:
+            record = memory._audited("delete", self.session_id, count, "", {"ids": count})
+            memory._keeper.record(record)
+
+    def _chosen(self, name: str) -> Compartment:
+        chosen = compartments.named(self.compartments, name)
+        if chosen.scope == "run" and not self.is_open:
+            raise NotAllowedError(
+                f"The run {self.id!r:.140} has ended, and its notes are gone.",
+                advice="Open another run on the session.",
+            )
+        return chosen
+
+    def _where(self, chosen: Compartment) -> Circumstances:
+        where = self.memory._where(self.session_id)
+        return where._replace(run_id=self.id) if chosen.scope == "run" else where
+
+    def _log(self, chosen: Compartment) -> LogKey:
+        if chosen.scope == "run":
+            return LogKey("run", self.session_id, self.id)
+        return LogKey("session", self.session_id)
+
+    def _reading(self, chosen: Compartment) -> Reading:
+        self.memory._manifest(self.session_id)
+        return self.memory._store.read(self._log(chosen), self.memory._viewer, types={NOTE})
+
+    def _notes(self, chosen: Compartment) -> list[Entry]:
+        return [one for one in self._reading(chosen).entries if chosen.holds(one)]
+
+    def _refuse_other(self, chosen: Compartment, id: str) -> None:
+        """An id belongs to one compartment: nothing else may be replaced by a note."""
+        reading = self.memory._store.read(self._log(chosen), self.memory._viewer, ids=(id,))
+        for one in reading.entries:
+            if not chosen.holds(one):
+                raise InvalidFormatError(
+                    f"The id {id!r:.140} belongs to something else than a note of {chosen.name!r}.",
+                    advice="Choose another id, or leave it out.",
+                    field="id",
+                )
+
+    # --- how often notes were got: beside the log for the session's, in its own file for a run's
+
+    def _use(self, chosen: Compartment, ids: list[str]) -> None:
+        now = self.memory._clock.now()
+        if chosen.scope == "session":
+            self.memory._keeper.use(self.session_id, ids, to_text(now))
+            return
+        self._own_uses().update(ids)
+        where = self._where(chosen)
+        line = Entry(
+            v=FORMAT,
+            id=new_entry_id(now),
+            session_id=self.session_id,
+            timestamp=to_text(now),
+            type="event",
+            scope="run",
+            origin="agent" if self.memory._viewer.agent else "user",
+            agent_id=self.memory._viewer.agent,
+            run_id=self.id,
+            category=_USE,
+            content={"ids": ids},
+        )
+        relaxed = msgspec.structs.replace(where.storage, durability="os")
+        with suppress(StorageError):  # losing some is allowed
+            self.memory._store.append(
+                self._log(chosen), [Write(line)], self.memory._viewer, relaxed
+            )
+
+    def _own_uses(self) -> Counter[str]:
+        if self._used is None:
+            log = LogKey("run", self.session_id, self.id)
+            lines = self.memory._store.read(log, self.memory._viewer, types={"event"}).entries
+            noted = (one.content for one in lines if one.category == _USE)
+            self._used = Counter(
+                str(id) for content in noted if isinstance(content, dict) for id in content["ids"]
+            )
+        return self._used

@@ -1,0 +1,136 @@
+"""The proof finds every copy that is left, and nothing that is not one."""
+
+import gzip
+import json
+import os
+
+import pytest
+
+from mnemolog.errors import NotAllowedError
+from mnemolog.testing import FixedClock
+from tests.forgetting.dying import LATER
+from tests.forgetting.planting import opened, template
+from tests.forgetting.scanner import traces, tree_of, word
+from tests.log.disks import RecordingDisk, open_on
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("stray.txt", lambda text: text.encode()),
+        ("sessions/talk/notes.bak", lambda text: b"\0\xff" + text.encode() + b"\xfe"),
+        ("archive/copy.json", lambda text: json.dumps({"x": text}).encode()),
+        ("copy.gz", lambda text: gzip.compress(text.encode())),
+        ("archive/talk.g9.jsonl.gz.tmp", lambda text: gzip.compress(text.encode())),
+        ("users/.hidden", lambda text: text.encode("utf-16-le")),
+        ("quarantine/q", lambda text: "".join(f"\\u{ord(c):04X}" for c in text).encode()),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_stray_copy_in_any_file_is_reported(root, name, pack):
+    secret = "記憶文字秘密鑰匙永遠不見天日"
+    with opened(root) as memory:
+        memory.create_session(session_id="talk")
+        memory.add_memory("talk", id="the-id", type="note", content=secret)
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(pack(secret))
+        done = memory.erase("talk", ids=["the-id"])
+        later = memory.verify_erasure(text=secret)
+        for found in (done.verification, later):
+            assert found is not None
+            assert not found.clean
+            assert [one for one in found.traces if one.startswith(name)], found.traces
+        path.unlink()
+        assert memory.verify_erasure(text=secret, ids=["the-id"]).clean
+        path = root / "index" / "left.db"
+        path.write_bytes(secret.encode())
+        assert [one.partition(" ")[0] for one in memory.verify_erasure(text=secret).traces] == [
+            "index/left.db"
+        ]
+        path.unlink()
+    assert traces(root, [secret]) == {}
+
+
+def test_the_proof_and_the_scanner_agree_before_and_after(root):
+    secret = word()
+    template(root, secret)
+    with opened(root, FixedClock(LATER)) as memory:
+        before = memory.verify_erasure(text=secret)
+        assert not before.clean
+        told = {one.partition(" ")[0] for one in before.traces}
+        assert told == set(traces(root, [secret])[secret])
+        done = memory.erase("talk", ids=["the-id"])
+        assert done.verification is not None
+        assert done.verification.clean
+        assert done.verification.files == len(tree_of(root))
+        assert traces(root, [secret, "the-id"]) == {}
+
+
+def test_the_proof_of_an_erasure_looks_for_all_that_was_erased(memory, sid, root):
+    """Not only for what the last revision's content said."""
+    said = {name: word(20) for name in ("first", "metadata", "topic")}
+    memory.add_memory(sid, id="the-id", type="note", content=said["first"])
+    memory.add_memory(
+        sid, id="the-id", type="note", content="harmless", metadata={"k": said["metadata"]},
+        context={"topic": said["topic"]},
+    )  # fmt: skip
+    for name, text in said.items():
+        (root / f"stray-{name}").write_text(text)
+    done = memory.erase(sid, ids=["the-id"])
+    assert done.verification is not None
+    told = {one.partition(" ")[0] for one in done.verification.traces}
+    assert told == {f"stray-{name}" for name in said}
+
+
+def test_what_another_entry_says_too_is_no_trace(memory, sid):
+    for one in ("a", "b"):
+        memory.add_memory(sid, id=f"entry-{one}", type="note", content="the same long words here")
+    done = memory.erase(sid, ids=["entry-a"])
+    assert done.verification is not None
+    assert done.verification.clean
+    assert done.verification.elsewhere == 1
+    assert not memory.verify_erasure(text="the same long words here").clean, "asked for, it is told"
+
+
+def test_a_short_id_is_not_found_in_sums_and_names(memory, sid):
+    for number in range(40):
+        memory.add_memory(sid, type="note", content=f"entry {number}")
+    for one in ("e1", "f", "talk"):
+        memory.add_memory(sid, id=one, type="note", content="kumquat orchard")
+        done = memory.erase(sid, ids=[one])
+        assert done.verification is not None
+        assert done.verification.clean, done.verification.traces
+
+
+def test_an_agents_view_does_not_learn_what_others_files_say(memory, sid):
+    memory.create_session("u2", session_id="private")
+    memory.add_memory("private", id="p", type="note", content="kumquat orchard at midnight")
+    for view in (memory.for_agent("analyst"), memory.for_user("u1")):
+        try:
+            found = view.verify_erasure(text="kumquat orchard")
+        except NotAllowedError:
+            continue
+        assert found.clean
+
+
+def test_without_verifying_nothing_is_scanned(root):
+    disk = RecordingDisk(root)
+    memory = open_on(disk)
+    memory.create_session(session_id="other")
+    memory.add_memory("other", content="x")
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", id="the-id", content="x")
+    disk.calls.clear()
+    assert memory.erase("talk", ids=["the-id"], verify=False).verification is None
+    assert not [path for _, path in disk.calls if path.startswith("sessions/other")]
+
+
+def test_backups_are_told_as_out_of_reach(memory, sid, tmp_path):
+    memory.add_memory(sid, id="the-id", content="something")
+    if not hasattr(memory, "backup"):
+        return
+    memory.backup(tmp_path / "saved")
+    done = memory.erase(sid, ids=["the-id"])
+    assert len(done.out_of_reach) == 1
+    assert os.path.basename(done.out_of_reach[0]).startswith("saved")
