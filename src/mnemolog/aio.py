@@ -3,11 +3,12 @@
 import asyncio
 import functools
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from mnemolog.memory import DEFAULT_ROOT, Memory
+from mnemolog.memory.run import Run
 from mnemolog.model.query import Hit
 from mnemolog.ports import Clock
 from mnemolog.ports.embedder import Embedder
@@ -48,6 +49,10 @@ class AsyncMemory:
         """A view of one user's sessions."""
         return AsyncMemory(self.sync.for_user(user_id))
 
+    def run(self, *args: Any, **kwargs: Any) -> "AsyncRun":
+        """Open a run, as `Memory.run` does: `async with memory.run(session_id) as run`."""
+        return AsyncRun(functools.partial(self.sync.run, *args, **kwargs))
+
     async def watch(self, *args: Any, **kwargs: Any) -> AsyncIterator[Hit]:
         """Yield what is written from now on, as `Memory.watch` does."""
         hits = await asyncio.to_thread(self.sync.watch, *args, **kwargs)
@@ -58,12 +63,7 @@ class AsyncMemory:
         verb = getattr(self.sync, name) if not name.startswith("_") else None
         if not callable(verb):
             raise AttributeError(f"'AsyncMemory' object has no attribute {name!r}")
-
-        @functools.wraps(verb)
-        async def awaited(*args: Any, **kwargs: Any) -> Any:
-            return await asyncio.to_thread(verb, *args, **kwargs)
-
-        return awaited
+        return _awaited(verb)
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,3 +75,56 @@ class AsyncMemory:
         trace: TracebackType | None,
     ) -> None:
         await asyncio.to_thread(self.sync.close)
+
+
+class AsyncRun:
+    """A run whose verbs are awaited; it is opened by `async with`, or by `await`.
+
+    `sync` is the run itself, for what needs no waiting.
+    """
+
+    def __init__(self, opening: Callable[[], Run]) -> None:
+        self._opening = opening
+        self._run: Run | None = None
+
+    @property
+    def sync(self) -> Run:
+        """The run itself, once it is opened."""
+        if self._run is None:
+            raise RuntimeError("The run is not open yet: use `async with`, or await it.")
+        return self._run
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
+
+    async def __aenter__(self) -> Self:
+        opening = asyncio.ensure_future(asyncio.to_thread(self._opening))
+        try:
+            self._run = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # The thread goes on opening: nobody else would end what it opens.
+            await asyncio.to_thread((await opening).end)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self.sync.end)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'AsyncRun' object has no attribute {name!r}")
+        found = getattr(self.sync, name)
+        return _awaited(found) if callable(found) else found
+
+
+def _awaited(verb: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    @functools.wraps(verb)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(verb, *args, **kwargs)
+
+    return awaited

@@ -128,8 +128,6 @@ def test_without_verifying_nothing_is_scanned(root):
 
 def test_backups_are_told_as_out_of_reach(memory, sid, tmp_path):
     memory.add_memory(sid, id="the-id", content="something")
-    if not hasattr(memory, "backup"):
-        return
     memory.backup(tmp_path / "saved")
     done = memory.erase(sid, ids=["the-id"])
     assert len(done.out_of_reach) == 1

@@ -168,7 +168,7 @@ def test_meaning_is_the_share_of_the_best_above_the_average(embedding, texts):
         if value > 0.12:  # One byte for each dimension is not exact.
             wanted = weight_of("semantic") * value / max(above)
             assert worth == pytest.approx(wanted, abs=0.02)
-        elif value <= 0:
+        elif value < -0.02:
             assert worth == 0
 
 

@@ -1,14 +1,17 @@
 """The Redactor: placeholders, tags, counts, trees, what is switched on."""
 
+import contextlib
+import io
 import random
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog.errors import SettingsError
-from mnemolog.policy.redaction import KINDS, Redactor
+from mnemolog.policy.redaction import KINDS, Redactor, own_pattern
 from tests.policy import redaction_samples as samples
 
 REDACTOR = Redactor(b"a key of this root")
@@ -186,3 +189,23 @@ def test_any_text_can_be_redacted(text):
 @given(st.text(alphabet=st.characters(), max_size=60))
 def test_lone_surrogates_are_no_obstacle(text):
     assert REDACTOR.text(f"{text}\ud800 a@b.org").counts.get("email", 0) >= 1
+
+
+def test_the_page_lists_every_kind_and_its_advice_holds():
+    page = (Path(__file__).parent.parent.parent / "docs" / "redaction.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)
+    assert set(rows) >= set(KINDS)
+    better = [r"\b[A-Z]+-\d{4}", r"[A-Z]{1,64}-\d{4}", "x.{0,64}y", r"x[^x\n]*y"]
+    for regex in [*better, r"(?:\w{1,20}\s?){1,5}", r"\ba+", r"badge (?P<secret>\d{4})"]:
+        assert own_pattern("x", regex)
+
+
+@pytest.mark.req("S002-179")
+def test_the_example_of_the_page_prints_what_it_says():
+    page = (Path(__file__).parent.parent.parent / "docs" / "redaction.md").read_text("utf-8")
+    example = page.split("```python\n")[1].split("```")[0]
+    said = re.findall(r"print\(.*?\) +# (.*)", example)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(example, {})
+    assert printed.getvalue().splitlines() == said

@@ -69,7 +69,8 @@ def _refuse_strangers(disk: Disk, place: SessionPlace, manifest: Manifest) -> No
     """What somebody put beside the segments would be lost, and so would a run that goes on."""
     beside = sessions.orphans(disk, place, manifest)
     strangers = [name for name in beside if not sessions.is_ours(name)]
-    strangers += [f"runs/{name}" for name in disk.list(f"{place.folder}/runs")]
+    runs = disk.list(f"{place.folder}/runs")
+    strangers += [f"runs/{name}" for name in runs if not name.endswith(".tmp")]
     if strangers:
         raise SessionCorruptError(
             f"{place.folder}/{strangers[0]} is not part of the session's log: it would be lost.",

@@ -79,6 +79,13 @@ class Reader:
         self._files: list[File] = []
         self._start_over()
 
+    def restart(self) -> None:
+        """Read everything again at the next look; safe beside other threads."""
+        with self._mutex:
+            self.guard = None
+            self._files = []
+            self._start_over()
+
     def _start_over(self) -> None:
         self._fold = Fold()
         self._mark = _Mark()

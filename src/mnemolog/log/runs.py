@@ -24,7 +24,7 @@ from mnemolog.ports.keeping import LeftRun
 
 FOLDER = "runs"
 _SUFFIX = ".jsonl"
-_PASSING = ".tmp"
+PASSING = ".tmp"
 _LONGEST_FIRST = 1 << 16
 
 
@@ -70,7 +70,7 @@ def end(disk: Disk, writer: Writer, session: SessionPlace, run_id: str) -> None:
     path = place(session, run_id).guard
     with writer.locked():
         if disk.ident(path) is not None:
-            disk.rename(path, f"{path}{_PASSING}")
+            disk.rename(path, f"{path}{PASSING}")
             disk.sync_folder(folder_of(session))
         sweep(disk, session)
 
@@ -87,7 +87,7 @@ def sweep(disk: Disk, session: SessionPlace) -> None:
 
 def passing(disk: Disk, session: SessionPlace) -> list[str]:
     """The files of runs that were being made or ended."""
-    return [name for name in disk.list(folder_of(session)) if name.endswith(_PASSING)]
+    return [name for name in disk.list(folder_of(session)) if name.endswith(PASSING)]
 
 
 def left(disk: Disk, session: SessionPlace) -> Iterator[LeftRun]:
@@ -95,7 +95,7 @@ def left(disk: Disk, session: SessionPlace) -> Iterator[LeftRun]:
     for name in disk.list(folder_of(session)):
         path = f"{folder_of(session)}/{name}"
         try:
-            if name.removesuffix(_PASSING).endswith(_SUFFIX):
+            if name.removesuffix(PASSING).endswith(_SUFFIX):
                 yield _left(disk, session.name, path)
         except FileNotFoundError:
             continue  # ended meanwhile
@@ -110,7 +110,7 @@ def _left(disk: Disk, session_id: str, path: str) -> LeftRun:
     else:
         status = disk.stat(path)
         written = to_text(datetime.fromtimestamp(status.mtime_ns / 1e9 if status else 0, UTC))
-    name = unquote(path.rpartition("/")[2].removesuffix(_PASSING).removesuffix(_SUFFIX))
+    name = unquote(path.rpartition("/")[2].removesuffix(PASSING).removesuffix(_SUFFIX))
     run_id = known.run_id if known is not None and known.run_id is not None else name
     return LeftRun(session_id, run_id, written, path, known.agent_id if known else None)
 

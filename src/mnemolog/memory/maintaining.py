@@ -9,7 +9,9 @@ from mnemolog.memory.purging import MAINTAIN, Purging
 from mnemolog.model.maintenance import Maintenance, Purge
 from mnemolog.model.times import to_moment
 from mnemolog.policy import schedule
+from mnemolog.policy.compartments import is_left
 from mnemolog.ports import Progress
+from mnemolog.ports.keeping import LeftRun
 
 _UNCONFIRMED = (
     "Nothing was purged: the first purge has to be confirmed."
@@ -30,6 +32,8 @@ class Maintaining(Purging, Archiving, Keeping):
     ) -> Maintenance:
         """Purge when the schedule says so, archive idle sessions, compact those that grew large.
 
+        Runs that nobody has ended, and that have been silent for a week, are ended.
+
         With `purge` it purges at once. Any number of programs may call it: one does the work, the
         others are told so. For the owner.
         """
@@ -43,13 +47,15 @@ class Maintaining(Purging, Archiving, Keeping):
 
     def _maintain(self, purge: bool, confirm: bool, progress: Progress | None) -> Maintenance:
         purged, notes = self._purge_if_due(purge, confirm, progress)
+        ended, left = self._end_left_runs()
         idle = self.archive_idle(progress=progress) if self.settings.archive.auto else None
         compacted, failed = self._compact_large()
         return Maintenance(
             purge=purged,
             archived=tuple(one.session_id for one in idle.archived) if idle else (),
             compacted=tuple(compacted),
-            failed={**(idle.failed if idle else {}), **failed},
+            ended_runs=tuple(ended),
+            failed={**left, **(idle.failed if idle else {}), **failed},
             notes=notes,
         )
 
@@ -62,6 +68,7 @@ class Maintaining(Purging, Archiving, Keeping):
             purge=self.purge(dry_run=True, progress=progress) if is_wanted else None,
             archived=tuple(session.id for session in idle),
             compacted=tuple(session_id for session_id, _ in self._large()),
+            ended_runs=tuple(one.run_id for one in self._left_runs()),
         )
 
     def _purge_if_due(
@@ -86,6 +93,25 @@ class Maintaining(Purging, Archiving, Keeping):
             return False
         planned = schedule.parse(privacy.purge_schedule).last(self._clock.now().astimezone())
         return planned is not None and (last is None or to_moment(last) < planned)
+
+    def _left_runs(self) -> Iterator[LeftRun]:
+        """The runs that nobody has ended, and that have been silent for a week."""
+        now = self._clock.now()
+        for session_id, _ in self._keeper.sizes():
+            for one in self._keeper.runs(session_id):
+                if is_left(one.last_written, now):
+                    yield one
+
+    def _end_left_runs(self) -> tuple[list[str], dict[str, str]]:
+        done: list[str] = []
+        failed: dict[str, str] = {}
+        for one in list(self._left_runs()):
+            try:
+                self._keeper.end_run(one.session_id, one.run_id)
+                done.append(one.run_id)
+            except MnemologError as error:
+                failed[one.session_id] = str(error)
+        return done, failed
 
     def _large(self) -> Iterator[tuple[str, int]]:
         """The sessions that have grown past their trigger since they were last compacted."""

@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING
 
+from mnemolog.errors import InvalidQueryError, MnemologError, shown
 from mnemolog.memory.finding import Finding
 from mnemolog.memory.getting import Getting
 from mnemolog.model import plain
 from mnemolog.model.context import Context
 from mnemolog.model.entry import Entry
+from mnemolog.model.query import Hit
 from mnemolog.policy.blocks import Part, assemble, tokens
 
 if TYPE_CHECKING:
-    from mnemolog.memory.running import Run
+    from mnemolog.memory.run import Run
 
 _DEFAULT_TOKENS = 2000
 _MOST_HITS = 50
@@ -30,14 +32,18 @@ class Recalling(Getting, Finding):
         """Assemble what a model should know now, as marked data within a budget of tokens.
 
         First the profile (the preferences in force), then the run's notes and the plan, then the
-        entries that fit the query best: of the session, else of all that this handle may see.
+        entries that fit the query best: of all sessions of the session's user, or without a session
+        of all that this handle may see.
         """
         budget = plain.count(max_tokens, "max_tokens") or 0
+        if not isinstance(query, str):
+            raise InvalidQueryError(f"The query must be a text, not {shown(query)}.")
         parts = [Part("Profile", self._profile(session_id))]
         if run is not None:
             parts += [Part("Notes of this run", run.notes("run")), Part("Plan", run.notes("plan"))]
         known = {entry.id for part in parts for entry in part.entries}
-        parts.append(Part("Recalled", self._recalled(session_id, query, known)))
+        recalled = self._recalled(session_id, query) if query.strip() else []
+        parts.append(Part("Recalled", [one for one in recalled if one.id not in known]))
         block = assemble(parts, budget)
         return Context(
             text=block.text,
@@ -49,8 +55,25 @@ class Recalling(Getting, Finding):
     def _profile(self, session_id: str | None) -> list[Entry]:
         return [] if session_id is None else list(self.get_preferences(session_id))
 
-    def _recalled(self, session_id: str | None, query: str, known: set[str]) -> list[Entry]:
-        if not query.strip():
-            return []
-        hits = self.query(session_id, text=query, limit=_MOST_HITS)
-        return [hit.entry for hit in hits if hit.entry.id not in known]
+    def _recalled(self, session_id: str | None, query: str) -> list[Entry]:
+        """What is recalled for one user never shows what was said with another one."""
+        user = None if session_id is None else self._manifest(session_id).user_id
+        if user is not None:
+            return [hit.entry for hit in self._of(user).query(text=query, limit=_MOST_HITS)]
+        hits = self.query(text=query, limit=_MOST_HITS)
+        if session_id is None:
+            return [hit.entry for hit in hits]
+        return [hit.entry for hit in hits if self._is_nobodys(hit)]
+
+    def _of(self, user: str) -> "Recalling":
+        viewer = self._viewer._replace(user=user)
+        return Recalling(self._store, self.settings, self._clock, viewer, self._index)
+
+    def _is_nobodys(self, hit: Hit) -> bool:
+        """Whether an entry belongs to no user: its session has none, or it is shared."""
+        if hit.entry.scope in ("user", "shared") or hit.entry.session_id is None:
+            return hit.entry.scope == "shared"
+        try:
+            return self._store.load(hit.entry.session_id).user_id is None
+        except MnemologError:
+            return False  # gone meanwhile

@@ -91,6 +91,7 @@ class Run:
             "compartment": chosen.mark,
         }
         note = {name: value for name, value in record.items() if value is not None}
+        compartments.check_length(chosen, content, self._settings)
         compartments.check_rule(chosen, note)
         where = self._where(chosen)
         drafted = drafting.draft(note, where)

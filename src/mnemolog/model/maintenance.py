@@ -70,6 +70,8 @@ class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
     """The idle sessions that went into the archive."""
     compacted: tuple[str, ...] = ()
     """The sessions that were larger than their trigger."""
+    ended_runs: tuple[str, ...] = ()
+    """The runs that nobody had ended for a week; their notes are gone."""
     failed: dict[str, str] = {}
     """The sessions that could not be archived or compacted, and why."""
     notes: tuple[str, ...] = ()
@@ -86,6 +88,8 @@ class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
         for done, names in (("archived", self.archived), ("compacted", self.compacted)):
             yield f"{would}{done}: {_many(len(names), 'session')}"
             yield from (f"    {name}" for name in names)
+        for run in self.ended_runs:
+            yield f"{would}ended, for it was left behind: the run {run}"
         for name, why in self.failed.items():
             yield f"could not be archived or compacted: {name}: {why}"
         yield from self.notes

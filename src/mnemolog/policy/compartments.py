@@ -35,7 +35,7 @@ class Compartment:
     rule: Rule | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+        if not _NAME.fullmatch(str(self.name)):
             raise InvalidFormatError(
                 f"A compartment cannot be called {shown(self.name)}.",
                 advice="Use a lower-case letter, then up to 31 letters, digits, '_' or '-'.",
@@ -73,13 +73,15 @@ class Room(NamedTuple):
 
 
 _FIXED: Mapping[str, str] = {"run": "run", "session": "session"}
-RUN = Compartment("run", "run", "task state, progress and results on the way; gone with this run")
-SESSION = Compartment("session", "session", "what matters beyond this run, shared with sub-agents")
+RUN = Compartment("run", "run", "task state, progress and results on the way; for this run alone")
+SESSION = Compartment(
+    "session", "session", "preferences, context, what sub-agents and later runs should know"
+)
 
 
 def plan(settings: Compartments) -> Compartment:
     """The plan, which lives as long as the settings say."""
-    return Compartment("plan", settings.plan_scope, "steps to take, and how far they are")
+    return Compartment("plan", settings.plan_scope, "steps to take, what each needs, how far it is")
 
 
 def known(settings: Compartments, own: Iterable[Compartment] = ()) -> dict[str, Compartment]:
@@ -116,19 +118,33 @@ def check_room(
 ) -> Room:
     """Refuse a note that would overfill its compartment; what it replaces does not count."""
     others = [one for one in held if one.id != note.id]
-    used, limit = room_in(compartment, others, settings)
+    room = room_in(compartment, others, settings)
     incoming = size_of(note)
-    if used + incoming > limit:
-        raise SizeLimitError(
-            f"The compartment {compartment.name!r} holds {used:,} of {limit:,} characters; "
-            f"{incoming:,} more do not fit.",
-            advice="Make room with clear_memory, or save less.",
-            size=used,
-            incoming=incoming,
-            limit=limit,
-            compartment=compartment.name,
-        )
-    return Room(used + incoming, limit)
+    if room.used + incoming > room.limit:
+        raise _too_much(compartment, room, incoming)
+    return Room(room.used + incoming, room.limit)
+
+
+def check_length(compartment: Compartment, content: object, settings: Compartments) -> None:
+    """Refuse at once what no clearing could make room for."""
+    room = room_in(compartment, (), settings)
+    if isinstance(content, str) and len(content) > room.limit:
+        raise _too_much(compartment, room, len(content))
+
+
+def _too_much(compartment: Compartment, room: Room, incoming: int) -> SizeLimitError:
+    held = f"holds {room.used:,} of" if room.used else "has room for"
+    return SizeLimitError(
+        f"The compartment {compartment.name!r} {held} {room.limit:,} characters; "
+        f"{incoming:,} more do not fit.",
+        advice="Make room with clear_memory, or save less."
+        if incoming <= room.limit
+        else "Save less at once.",
+        size=room.used,
+        incoming=incoming,
+        limit=room.limit,
+        compartment=compartment.name,
+    )
 
 
 def check_rule(compartment: Compartment, note: Mapping[str, Any]) -> None:

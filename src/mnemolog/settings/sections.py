@@ -334,14 +334,10 @@ class Compartments(Section, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000_000,
-            description="Largest compartment, in Unicode code points"
-            " (takes effect with compartments).",
+            description="Most that the notes of one compartment may hold, in Unicode code points.",
         ),
     ] = 10_000
     plan_scope: Annotated[
         Literal["session", "run"],
-        Meta(
-            description="Whether plan notes live as long as the session or the run"
-            " (takes effect with compartments)."
-        ),
+        Meta(description="Whether plan notes live as long as the session or the run."),
     ] = "session"

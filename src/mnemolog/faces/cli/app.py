@@ -13,6 +13,7 @@ from mnemolog.faces.cli.verbs.archive import archive
 from mnemolog.faces.cli.verbs.audit import audit
 from mnemolog.faces.cli.verbs.backup import backup
 from mnemolog.faces.cli.verbs.compact import compact
+from mnemolog.faces.cli.verbs.context import context
 from mnemolog.faces.cli.verbs.delete import delete, undelete
 from mnemolog.faces.cli.verbs.demo import demo
 from mnemolog.faces.cli.verbs.doctor import doctor
@@ -97,7 +98,7 @@ app = App(
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
 for each in (
-    init, add, show, log, search, watch, sessions, stats, delete, undelete,
+    init, add, show, log, search, context, watch, sessions, stats, delete, undelete,
     erase, verify, redact, compact, audit, archive, restore, export, import_,
     backup, migrate, maintain, reindex, doctor, settings, mcp, hook, demo,
 ):  # fmt: skip

@@ -1,10 +1,12 @@
 """The server on standard input and output, for one client that started it."""
 
 import signal
+import sys
 
 import anyio
 from mcp.server.stdio import stdio_server
 
+from mnemolog.faces.mcp.lines import MendedInput
 from mnemolog.faces.mcp.runs import Runs, Served
 from mnemolog.faces.mcp.server import make_server
 
@@ -18,7 +20,8 @@ async def _serve(runs: Runs) -> None:
     server = make_server(runs)
     async with anyio.create_task_group() as beside:
         beside.start_soon(_end_on_signal, runs)
-        async with stdio_server() as (received, sent):
+        lines = MendedInput(sys.stdin.buffer, encoding="utf-8", errors="replace")
+        async with stdio_server(anyio.wrap_file(lines)) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
         beside.cancel_scope.cancel()
 

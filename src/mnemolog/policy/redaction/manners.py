@@ -95,7 +95,12 @@ def _is_set(it: Written) -> bool:
 
 
 def _is_pair(it: Written) -> bool:
-    """`define("DB_PASSWORD", "…")`: both in quotes, and nothing else in the brackets."""
+    """`define("DB_PASSWORD", "…")`: both in quotes, and the name first in its brackets."""
+    if it.before not in ("'", '"') or it.text[max(0, it.start - 2) : it.start - 1] not in (
+        "(",
+        "{",
+    ):
+        return False
     is_closed = it.text[it.value.end + 1 : it.value.end + 2] in (")", "]", ",", "}")
     are_quoted = it.value.is_quoted and any(quote in it.head["close"] for quote in "\"'")
     if not (is_closed and are_quoted) or is_wordy(it.value.text):

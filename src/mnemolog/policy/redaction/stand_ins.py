@@ -38,7 +38,7 @@ _SPOKEN = re.compile(
 )
 _INTERPOLATED = ("${", "$(", "{{", "#{", "@{", "<%", "%(", "{}")
 _TEMPLATE = re.compile(
-    r"""\$?<[^<>]*>? | \[[^\[\]]*\] | \{[\w.: -]*\}                    # <your key>, [key], {key}
+    r"""\$?<[^<>]*>? | \[[^\[\]]*\] | \{[\w.: -]*\}?                   # <your key>, [key], {key}
       | %[\w-]+% | \$[A-Za-z_]\w* | \$\d | %[sdvq] | :[a-z_]+ | @[A-Za-z_]+
       | &[a-z]+;.*                                                   # &lt;your key&gt;
       | [^\w\s]*                                                     # ****, ..., ---

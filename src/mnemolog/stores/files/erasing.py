@@ -16,11 +16,11 @@ import os
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import ConcurrentModificationError, StorageFullError
+from mnemolog.errors import ConcurrentModificationError, SessionError, StorageFullError
 from mnemolog.fs import Disk
 from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, sessions
 from mnemolog.log.blanking import Blanked, Limits, blank_ids, shred
-from mnemolog.log.places import Place, SessionPlace
+from mnemolog.log.places import Place, SessionPlace, facts
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
@@ -61,13 +61,14 @@ def remove(
     Without a writer, only if it lies in the archive: a write may have brought it back meanwhile.
     """
     places: dict[str, int] = {}
-    fields = {"session_id": session_id, **_recorded(record)}
+    place = sessions.place(session_id)
+    created = facts(disk, place)[1].created_at
+    fields = {"session_id": session_id, "created_at": created, **_recorded(record)}
 
     def rest(noted: intents.Fields) -> None:
         places.update(_leave_no_copy(disk, session_id, purge))
         _record(disk, record, noted)
 
-    place = sessions.place(session_id)
     if not archive.remove(disk, place, _PATIENCE, fields, rest):
         if writer is None:
             raise ConcurrentModificationError(
@@ -84,12 +85,25 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
     throw_away = _discarder(disk)
     if fields.get("operation") == ERASE:
         return _finish_erasure(disk, fields, throw_away)
+    if _is_untouched(disk, fields):
+        return True
     if not (sessions.finish(disk, fields) or archive.finish_removal(disk, fields)):
         return False
     if isinstance(session_id := fields.get("session_id"), str):
         _leave_no_copy(disk, session_id, throw_away)
         _record_again(disk, fields)
     return True
+
+
+def _is_untouched(disk: Disk, fields: intents.Fields) -> bool:
+    """Whether the crash came before a session was taken out of being: then it stays whole."""
+    session_id = fields.get("session_id")
+    if fields.get("operation") != sessions.REMOVE or not isinstance(session_id, str):
+        return False
+    try:
+        return facts(disk, sessions.place(session_id))[1].created_at == fields.get("created_at")
+    except SessionError:
+        return False
 
 
 def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:

@@ -62,6 +62,9 @@ KINDS: dict[str, Kind] = {
     "segment_size": Kind("error", f"Somebody else changed it. {BACKUP}"),
     "orphan": Kind("warning", "--repair removes it: the session does not need it."),
     "orphan_lines": Kind("error", "--repair moves it to quarantine; no line of it is lost."),
+    # runs
+    "run_open": Kind("note", "It goes on, or a crash left it: then end it, or wait for a week."),
+    "run_left": Kind("warning", "Nobody has ended it for a week; `mnemolog maintain` removes it."),
     # lines
     "line_damaged": Kind(
         "error", f"--repair copies its bytes to quarantine; the log stays. {BACKUP}"

@@ -23,6 +23,7 @@ from mnemolog.stores.files.findings_chains import (
 )
 from mnemolog.stores.files.findings_lines import LineCheck, each_line
 from mnemolog.stores.files.findings_rebuild import rebuild
+from mnemolog.stores.files.findings_runs import check_runs
 
 _TRIES = 5
 
@@ -72,6 +73,7 @@ class SessionCheck:
         yield from self._facts(manifest)
         yield from self._segments(guard, manifest)
         yield from self._orphans(manifest)
+        yield from check_runs(self._disk, self._place, self._timeout, self._now)
 
     def _facts(self, manifest: Manifest) -> Iterator[Case]:
         if manifest.v > FORMAT:

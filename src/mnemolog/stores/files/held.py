@@ -27,7 +27,7 @@ class Held:
         self.place = self._place = place_of(key, versions)
         self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
         self.writer = Writer(disk, self._place, self.lock_timeout)
-        self.reader = Reader(disk, self._place, _keeper(disk, self._place.name))
+        self.reader = Reader(disk, self._place, _keeper(disk, key, self._place.name))
         self._manifest: tuple[File, Manifest] | None = None
 
     def manifest(self) -> Manifest:
@@ -41,7 +41,7 @@ class Held:
 
     def view_as_of(self, moment: str) -> View:
         """The log as it was at a moment, as far as its lines still tell; nothing is remembered."""
-        damaged = _keeper(self._disk, self._place.name)
+        damaged = _keeper(self._disk, self.key, self._place.name)
         return Reader(self._disk, self._place, damaged, as_of=moment).view()
 
     def forget(self) -> None:
@@ -69,11 +69,12 @@ class Held:
             self._disk.open(self._place.guard, "create")
 
 
-def _keeper(disk: Disk, name: str) -> OnDamage:
+def _keeper(disk: Disk, key: LogKey, name: str) -> OnDamage:
     """A plain function, not a method: what is dropped must not wait for the garbage collector."""
 
     def keep(damage: Damage, content: bytes) -> None:
-        quarantine.keep(disk, name, damage, content)
+        if key.kind != "run":  # nothing of a run may outlive it
+            quarantine.keep(disk, name, damage, content)
 
     return keep
 

@@ -54,7 +54,7 @@ class FilesKeeper:
     def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
         held = self._held(log)
         gone = erasing.erase(self._disk, held.writer, log, limits, record, self._purge)
-        held.forget()
+        held.reader.restart()
         return gone
 
     def lines(self, log: LogKey) -> Iterator[Entry]:
@@ -66,7 +66,6 @@ class FilesKeeper:
         held = self._held(LogKey("session", session_id))
         writer = None if only_archived else held.writer
         places = erasing.remove(self._disk, writer, session_id, record, self._purge)
-        held.forget()
         return Gone(record.entries, places)
 
     def hidden(self, log: LogKey, viewer: Viewer) -> list[Weighed]:

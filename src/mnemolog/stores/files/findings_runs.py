@@ -1,0 +1,45 @@
+"""The doctor's look at a session's runs: those that nobody has ended, and what a crash left."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+
+from mnemolog.fs import Disk
+from mnemolog.log import runs
+from mnemolog.log.places import SessionPlace
+from mnemolog.model.times import to_moment
+from mnemolog.policy.compartments import is_left
+from mnemolog.stores.files.findings import Case, case
+from mnemolog.stores.files.findings_chains import locked
+
+
+def check_runs(disk: Disk, place: SessionPlace, lock_timeout: float, now: str) -> Iterator[Case]:
+    """Runs that go on or were left behind, and files of runs that were being made or ended."""
+    passing = {f"{runs.folder_of(place)}/{name}" for name in _settled(disk, place)}
+    for path in sorted(passing):
+        mend = partial(_sweep, disk, place, lock_timeout)
+        yield case("temporary", path, "a run was being begun or ended", mend)
+    for one in runs.left(disk, place):
+        if not one.path.endswith(runs.PASSING):
+            who = f" of {one.agent_id!r:.80}" if one.agent_id else ""
+            what = f"the run {one.run_id!r:.140}{who} has not ended; last used {one.last_written}"
+            code = "run_left" if is_left(one.last_written, to_moment(now)) else "run_open"
+            yield case(code, one.path, what)
+
+
+def _settled(disk: Disk, place: SessionPlace) -> list[str]:
+    """Those that are there while nobody holds the lock: nobody is at work on them."""
+    with suppress(FileNotFoundError):
+        lock = disk.open(place.lock, "update")
+        if lock.try_lock():
+            try:
+                return runs.passing(disk, place)
+            finally:
+                lock.unlock()
+    return []
+
+
+def _sweep(disk: Disk, place: SessionPlace, timeout: float) -> str:
+    with locked(disk, place.folder, timeout):
+        runs.sweep(disk, place)
+    return "overwritten and removed"
