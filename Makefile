@@ -6,6 +6,7 @@ BENCH_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+CLIENTS := $(VENV)/clients/.installed
 CHECKED := src tests $(wildcard bench soak retriever)
 
 .DEFAULT_GOAL := help
@@ -22,7 +23,7 @@ help:
 run: $(READY)
 	$(BIN)/mnemolog demo
 
-test: $(READY)
+test: $(READY) $(CLIENTS)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 check: $(READY)
@@ -47,5 +48,11 @@ $(READY): pyproject.toml
 	  echo "mnemolog needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
 	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mcp]'
 	@touch $@
+
+# Protocol clients that others wrote; without the npm registry their tests are skipped, save in CI.
+$(CLIENTS): tests/faces/mcp/package.json $(READY)
+	@mkdir -p $(@D) && cp $< $(@D)/
+	PATH="$(abspath $(BIN)):$$PATH" npm install --prefix $(@D) --ignore-scripts --no-package-lock \
+	  --no-audit --no-fund --loglevel=error && touch $@ || test -z "$$CI"

@@ -59,6 +59,7 @@ ROOMS: dict[str, str] = {
     "adapters": "memory aio tools ports settings model errors",
     "adapters.ndjson": "memory aio tools log ports policy settings fs paths model errors",
     "faces": "memory aio tools worker adapters stores layouts settings model errors",
+    "faces.mcp": "memory aio tools worker stores policy settings model errors",
     "mnemolog": "memory aio ports settings model errors",  # the public names
     "__main__": "faces",
 }

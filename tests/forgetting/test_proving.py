@@ -21,7 +21,7 @@ from tests.log.disks import RecordingDisk, open_on
         ("sessions/talk/notes.bak", lambda text: b"\0\xff" + text.encode() + b"\xfe"),
         ("archive/copy.json", lambda text: json.dumps({"x": text}).encode()),
         ("copy.gz", lambda text: gzip.compress(text.encode())),
-        ("archive/talk.g9.jsonl.gz.tmp", lambda text: gzip.compress(text.encode())),
+        ("archive/talk.copy.tmp", lambda text: gzip.compress(text.encode())),
         ("users/.hidden", lambda text: text.encode("utf-16-le")),
         ("quarantine/q", lambda text: "".join(f"\\u{ord(c):04X}" for c in text).encode()),
     ],

@@ -2,7 +2,7 @@
 
 Nothing here is a live secret: every value is drawn from a seeded generator when it is needed.
 `SEEN` places were at hand while the rules were written; `UNSEEN` ones were written afterwards and
-no rule was changed for them.
+no rule was changed for them: a place that made somebody change a rule belongs to `SEEN`.
 """
 
 import base64

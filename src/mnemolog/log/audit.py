@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -36,16 +37,18 @@ def record(disk: Disk, line: Audited, identity: str | None = None, *, again: boo
         file.unlock()
 
 
-def read(disk: Disk) -> Iterator[Audited]:
-    """The lines in order; raises `CorruptionError` where one was changed or taken out."""
+def read(disk: Disk, *, is_strict: bool = True) -> Iterator[Audited]:
+    """The lines in order; if strict, raises `CorruptionError` where the chain is broken."""
     try:
         file = disk.open(paths.AUDIT, "read")
     except FileNotFoundError:
         return
     before = _FIRST
     for number, raw in enumerate(_whole(file.read(0, file.size()).split(b"\n")), 1):
-        before = _check(raw, before, number)
-        yield _parsed(json.loads(raw))
+        if is_strict:
+            before = _check(raw, before, number)
+        with suppress(ValueError):
+            yield _parsed(json.loads(raw))
 
 
 def _open(disk: Disk) -> File:
@@ -89,23 +92,27 @@ def _rendered(line: Audited, identity: str, before: str) -> bytes:
 
 
 def _whole(content: Iterable[bytes]) -> Iterator[str]:
-    """The lines that are whole: the rest was torn off by a crash."""
+    """The lines that are whole: the rest was torn by a crash, which may leave zeros in it."""
     for raw in content:
         text = raw.decode("utf-8", "replace")
-        if text.endswith('"}') and _SUM in text:
+        if text.endswith('"}') and _SUM in text and "\0" not in text:
             yield text
 
 
 def _last(file: File) -> str:
     """The sum of the last line, found from the end."""
     raw = (line for _, line in backwards(file, 0, file.size()))
-    return next((text[-66:-2] for text in _whole(raw)), _FIRST)
+    return next((text[-66:-2] for text in _whole(raw) if _sums_up(text)), _FIRST)
+
+
+def _sums_up(text: str) -> bool:
+    body, _, total = text.rpartition(_SUM)
+    return sha256(body.encode()).hexdigest() == total[:-2]
 
 
 def _check(text: str, before: str, number: int) -> str:
     body, _, total = text.rpartition(_SUM)
-    is_whole = sha256(body.encode()).hexdigest() == total[:-2]
-    if not is_whole or f'"before":"{before}"' not in body:
+    if not _sums_up(text) or f'"before":"{before}"' not in body:
         raise CorruptionError(
             f"Line {number} of the audit is not what was written, or one before it is missing.",
             advice="Somebody edited audit.jsonl; compare it with a backup.",

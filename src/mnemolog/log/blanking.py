@@ -30,12 +30,13 @@ class Blanked(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Bytes to be blanked; `seq` is 0 where they are no line."""
+    """Bytes to be blanked; `seq` is 0 for damage, of which `named` leaves only the ids."""
 
     offset: int
     length: int
     id: str
     seq: int
+    named: bytes = b""
 
 
 def shred(disk: Disk, path: str) -> None:
@@ -63,7 +64,7 @@ def blank_ids(file: File, segment: int, limits: Limits, stamp: str) -> list[Blan
     for one in found:
         _overwrite(file, one, one.id, stamp)
     file.sync()
-    sums = [_overwrite(file, one, _random_id(one.id), stamp) for one in found]
+    sums = [_overwrite(file, one._replace(named=b""), _random_id(one.id), stamp) for one in found]
     file.sync()
     pairs = zip(found, sums, strict=True)
     return [Blanked(segment, one.offset, total) for one, total in pairs if total]
@@ -98,7 +99,18 @@ def _in_line(line: bytes, start: int, limits: Limits, names: list[bytes]) -> Ite
         yield _Found(start + good, len(line) - good, entry.id, entry.seq)
     bad = line if entry is None else line[:good]
     if bad and any(name in bad for name in names):
-        yield _Found(start, len(bad), "", 0)
+        yield _Found(start, len(bad), "", 0, _only(bad, names))
+
+
+def _only(bad: bytes, names: list[bytes]) -> bytes:
+    """Damage with everything blank but the names in it, so that it is recognised once more."""
+    left = bytearray(b" " * len(bad))
+    for name in names:
+        at = bad.find(name)
+        while at >= 0:
+            left[at : at + len(name)] = name
+            at = bad.find(name, at + 1)
+    return bytes(left)
 
 
 def _decoded(line: bytes) -> tuple[int, Entry | None]:
@@ -110,7 +122,7 @@ def _decoded(line: bytes) -> tuple[int, Entry | None]:
 def _overwrite(file: File, one: _Found, identifier: str, stamp: str) -> str:
     """Write the blank line, or blanks where none would fit; gives its sum."""
     line = _blank(one.length, identifier, one.seq, stamp) if one.seq else None
-    file.write_at(one.offset, line or b" " * one.length)
+    file.write_at(one.offset, line or one.named or b" " * one.length)
     return line[-66:-2].decode() if line else ""
 
 

@@ -1,13 +1,12 @@
 """The contents of a log under its lock: every line that counts, and which of them are needed."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from mnemolog.fs import Disk
 from mnemolog.log import lines
 from mnemolog.log.fold import Fold, Head, Spot
 from mnemolog.log.places import Chain
-from mnemolog.model.entry import Entry
+from mnemolog.model.entry import Damage, Entry
 
 
 class Line(NamedTuple):
@@ -19,16 +18,36 @@ class Line(NamedTuple):
 
 
 class Contents:
-    """All valid lines of a log, and the fold of them; damage has been kept in quarantine."""
+    """All valid lines of a log, the fold of them, and what is damaged."""
 
     def __init__(self, disk: Disk, chain: Chain) -> None:
         self._fold = Fold()
         self.lines: list[Line] = []
+        self.damage: list[tuple[Damage, bytes]] = []
         for number, segment in enumerate(chain.segments):
             file = disk.open(chain.path(segment), "read")
-            for line in _lines(number, file.read(0, file.size())):
-                self.lines.append(line)
-                self._fold.take(line.entry, line.spot)
+            self._segment(number, segment.name, file.read(0, file.size()))
+
+    def _segment(self, number: int, name: str, content: bytes) -> None:
+        start = 0
+        while start < len(content):
+            end = content.find(b"\n", start)
+            end = len(content) if end < 0 else end + 1
+            self._line(number, name, content[start:end].rstrip(b"\r\n"), start, end - start)
+            start = end
+
+    def _line(self, number: int, name: str, raw: bytes, start: int, length: int) -> None:
+        good = 0 if lines.verify(raw) else lines.salvage(raw)
+        entry = lines.entry(raw[good:]) if good >= 0 else None
+        bad = raw if entry is None else raw[:good]
+        if bad:
+            why = "not a line of this format or not the bytes that were written"
+            damage = Damage(segment=name, offset=start, length=len(bad), why=why)
+            self.damage.append((damage, bad))
+        if entry is not None:
+            line = Line(entry, raw[good:] + b"\n", Spot(number, start + good, length - good))
+            self.lines.append(line)
+            self._fold.take(entry, line.spot)
 
     @property
     def heads(self) -> dict[str, Head]:
@@ -44,16 +63,3 @@ class Contents:
         if entry.type == "tombstone":
             return head is not None and head.died == entry.written_at and head.seq < entry.seq
         return head is not None and head.seq == entry.seq
-
-
-def _lines(number: int, content: bytes) -> Iterator[Line]:
-    start = 0
-    while start < len(content):
-        end = content.find(b"\n", start)
-        end = len(content) if end < 0 else end + 1
-        raw = content[start:end].rstrip(b"\r\n")
-        good = 0 if lines.verify(raw) else lines.salvage(raw)
-        entry = lines.entry(raw[good:]) if good >= 0 else None
-        if entry is not None:
-            yield Line(entry, raw[good:] + b"\n", Spot(number, start + good, end - start - good))
-        start = end

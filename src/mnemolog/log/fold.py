@@ -34,6 +34,8 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     revisions: int = 1
     died: str | None = None
     """When it was deleted."""
+    first_seq: int = 0
+    """The number of its first line: where it stands among the others."""
     hidden: tuple[str, ...] = ()
     """The kinds of the secrets that were hidden in it."""
 
@@ -51,6 +53,13 @@ class Fold:
         self.damage: list[Damage] = []
         self.last_seq = 0
         self.last_written: str | None = None
+        # Whether a rewrite has taken entries out of the order in which they were first said.
+        self.is_merged = False
+
+    def in_order(self) -> list[Head]:
+        """The entries as they were first said."""
+        heads = list(self.heads.values())
+        return sorted(heads, key=lambda head: head.first_seq) if self.is_merged else heads
 
     def take(self, line: Entry, spot: Spot, hidden: tuple[str, ...] = ()) -> None:
         """Take the next line into account."""
@@ -64,6 +73,7 @@ class Fold:
             # A blanked line has no target; its random id may be that of an entry that lives.
             self.heads.pop(line.target or "", None)
         else:
+            self.is_merged |= line.first_seq is not None
             self.heads[line.id] = _revised(self.heads.get(line.id), line, spot, hidden)
 
     def _mark(self, line: Entry, died: str | None) -> None:
@@ -82,6 +92,7 @@ def _revised(before: Head | None, line: Entry, spot: Spot, hidden: tuple[str, ..
         line.seq,
         spot,
         before.revisions + 1 if before else 1,
+        first_seq=before.first_seq if before else line.first_seq or line.seq,
         hidden=hidden,
     )
 

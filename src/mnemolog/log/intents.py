@@ -78,7 +78,10 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
     with suppress(ValueError, RecursionError):  # torn while being noted: no work had begun
         fields = json.loads(file.read(0, file.size()))
         is_ours = isinstance(fields, dict) and fields.pop("v", None) == _VERSION
-        is_done = is_ours and all(map(_is_plain, fields.values())) and work(fields)
+        try:
+            is_done = is_ours and all(map(_is_plain, fields.values())) and work(fields)
+        except StorageFullError:
+            is_done = False  # it waits for room; the root opens all the same
     if is_done:
         _strike(disk, path)
     else:

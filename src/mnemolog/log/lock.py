@@ -8,8 +8,9 @@ import json
 import os
 import threading
 import time
+from contextlib import suppress
 
-from mnemolog.errors import LockTimeoutError
+from mnemolog.errors import LockTimeoutError, StorageFullError
 from mnemolog.fs import File
 
 _SHORTEST = 0.0002
@@ -63,7 +64,8 @@ class Lock:
         """Write into the lock file who holds it and why; for work that takes long."""
         holder = {"v": 1, "pid": os.getpid(), "operation": operation, "acquired_at": since}
         self._file.truncate(0)
-        self._file.write_at(0, json.dumps(holder).encode())
+        with suppress(StorageFullError):  # a courtesy: the lock holds without it
+            self._file.write_at(0, json.dumps(holder).encode())
 
     def unsign(self) -> None:
         """Empty the lock file again."""

@@ -12,14 +12,16 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import CorruptionError
+from mnemolog.errors import CorruptionError, StorageFullError
 from mnemolog.fs import Disk
 from mnemolog.log import lines
 from mnemolog.log.blanking import shred
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.policy.compaction import Weighed
 
-_NAME = re.compile(r"(.+)\.g(\d+)\.jsonl\.gz")
+_NAME = re.compile(r"(.+)\.g(\d+)\.jsonl\.gz(\.tmp)?")
+_PIECE = 1 << 16
+_UNFINISHED = ".tmp"
 
 
 def path_of(name: str, generation: int) -> str:
@@ -29,6 +31,17 @@ def path_of(name: str, generation: int) -> str:
 
 def files(disk: Disk, name: str) -> list[str]:
     """All such files of a log, oldest first."""
+    return [path for path in _named(disk, name) if not path.endswith(_UNFINISHED)]
+
+
+def drop_unfinished(disk: Disk, name: str) -> None:
+    """Overwrite and remove what an interrupted compaction was about to write."""
+    for path in _named(disk, name):
+        if path.endswith(_UNFINISHED):
+            shred(disk, path)
+
+
+def _named(disk: Disk, name: str) -> list[str]:
     found = []
     for one in disk.list(paths.ARCHIVE):
         match = _NAME.fullmatch(one)
@@ -43,17 +56,29 @@ def keep(disk: Disk, path: str, content: list[bytes]) -> None:
     fs.replace(disk, path, gzip.compress(b"".join(content), mtime=0))
 
 
-def read(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
-    """The lines of one file, and what they say."""
-    try:
-        content = gzip.decompress(fs.read_all(disk, path))
-    except (OSError, EOFError, zlib.error) as error:
+def read(disk: Disk, path: str, *, is_salvage: bool = False) -> list[tuple[bytes, Entry]]:
+    """The lines of one file, and what they say; of a damaged one, if asked, what can be read."""
+    content, why = _unpacked(fs.read_all(disk, path))
+    if why and not is_salvage:
         raise CorruptionError(
-            f"{path} cannot be unpacked: {error}.", advice="Restore it from a backup."
-        ) from error
+            f"{path} cannot be unpacked: {why}.", advice="Restore it from a backup."
+        )
     found = ((raw + b"\n", raw.rstrip(b"\r")) for raw in content.split(b"\n") if raw)
     decoded = ((raw, lines.entry(line)) for raw, line in found if lines.verify(line))
     return [(raw, entry) for raw, entry in decoded if entry is not None]
+
+
+def _unpacked(packed: bytes) -> tuple[bytes, str]:
+    """As much as can be unpacked, and why it is not all; a file that was overwritten is empty."""
+    if not packed.strip(b"\0"):
+        return b"", ""
+    stream, parts = zlib.decompressobj(wbits=31), []
+    try:
+        for start in range(0, len(packed), _PIECE):
+            parts.append(stream.decompress(packed[start : start + _PIECE]))
+    except zlib.error as error:
+        return b"".join(parts), str(error)
+    return b"".join(parts), "" if stream.eof else "it ends too early"
 
 
 def entries(disk: Disk, name: str, generations: Iterable[int]) -> dict[str, Weighed]:
@@ -93,15 +118,23 @@ def change(disk: Disk, name: str, edit: Callable[[Entry], Entry]) -> int:
 
 def _rewrite(disk: Disk, path: str, edit: Callable[[bytes, Entry], bytes | None]) -> int:
     """Replace a file by what is left of it, and overwrite the old one; how many lines differ."""
-    found = read(disk, path)
+    found = read(disk, path, is_salvage=True)
     after = [edit(raw, entry) for raw, entry in found]
     differ = sum(new != raw for new, (raw, _) in zip(after, found, strict=True))
-    if not differ:
+    if not differ and not _unpacked(fs.read_all(disk, path))[1] and found:
         return 0
     old = disk.open(path, "update")
     if kept := [raw for raw in after if raw is not None]:
-        fs.replace(disk, path, gzip.compress(b"".join(kept), mtime=0))
-        old.write_at(0, bytes(old.size()))  # it has no name any more, but the device has its bytes
+        packed = gzip.compress(b"".join(kept), mtime=0)
+        try:
+            fs.replace(disk, path, packed)
+        except StorageFullError:
+            if len(packed) > old.size():
+                raise
+            # A full disk has no room for a second one; zeros behind the end are none of it.
+            old.write_at(0, packed + bytes(old.size() - len(packed)))
+        else:
+            old.write_at(0, bytes(old.size()))  # without a name, but the device has its bytes
         old.sync()
     else:
         shred(disk, path)

@@ -8,16 +8,31 @@ from mnemolog.fs import Disk
 from mnemolog.model.entry import Damage
 from mnemolog.paths import QUARANTINE, file_name
 
+_LONGEST = 120
+
 
 def path_of(log: str, damage: Damage, content: bytes) -> str:
     """Where damaged bytes are kept."""
     mark = sha256(content).hexdigest()[:16]
-    return f"{QUARANTINE}/{file_name(log)[:120]}.{damage.segment}.{damage.offset}.{mark}"
+    return f"{QUARANTINE}/{_short(log)}.{damage.segment}.{damage.offset}.{mark}"
+
+
+def name_of(kind: str, identifier: str) -> str:
+    """What the copies of a log go by: a session's id; the others begin with what no id can have."""
+    return identifier if kind == "session" else f"\0{kind}{identifier}"
+
+
+def _short(log: str) -> str:
+    """A name that leaves room for what comes after it, and is still nobody else's."""
+    name = file_name(log)
+    return (
+        name if len(name) <= _LONGEST else f"{name[:90]}%x{sha256(name.encode()).hexdigest()[:24]}"
+    )
 
 
 def files(disk: Disk, log: str) -> list[str]:
     """Every copy that was made for a log."""
-    start = f"{file_name(log)[:120]}."
+    start = f"{_short(log)}."
     return [f"{QUARANTINE}/{name}" for name in disk.list(QUARANTINE) if name.startswith(start)]
 
 

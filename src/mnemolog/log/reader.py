@@ -94,7 +94,7 @@ class Reader:
         """Catch up, and take a picture of all entries; hidden ones too."""
         with self._mutex:
             self._catch_up()
-            return self._picture(list(self._fold.heads.values()))
+            return self._picture(self._fold.in_order())
 
     def find(self, *identifiers: str) -> View:
         """Catch up, and take a picture of single entries; hidden ones too."""

@@ -32,7 +32,7 @@ class Redactor(Protocol):
         """The tree with placeholders."""
 
 
-MakeRedactor = Callable[[bytes, Sequence[tuple[str, str]]], Redactor]
+MakeRedactor = Callable[[bytes, Sequence[tuple[str, str]], Sequence[str]], Redactor]
 
 
 class Redaction:
@@ -42,11 +42,13 @@ class Redaction:
         self._disk = disk
         self._make = make
         self._key_path = key_path
-        self.for_patterns = lru_cache(maxsize=16)(self._for_patterns)
+        self.for_rules = lru_cache(maxsize=16)(self._for_rules)
 
-    def _for_patterns(self, patterns: tuple[RedactionPattern, ...]) -> Redact:
+    def _for_rules(
+        self, patterns: tuple[RedactionPattern, ...] = (), kinds: tuple[str, ...] = ()
+    ) -> Redact:
         own = [(pattern.type, pattern.regex) for pattern in patterns]
-        looking = self._make(b"", own)
+        looking = self._make(b"", own, kinds)
         keyed: list[Redactor] = []
 
         def redact(value: Any) -> tuple[Any, Mapping[str, int]]:
@@ -54,7 +56,7 @@ class Redaction:
             if not found.counts or keyed:
                 return found.value, found.counts
             # Only who has something to hide needs the key, and a file for it.
-            keyed.append(self._make(_key(self._disk, self._key_path), own))
+            keyed.append(self._make(_key(self._disk, self._key_path), own, kinds))
             return redact(value)
 
         return redact

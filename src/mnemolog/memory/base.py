@@ -100,7 +100,8 @@ class Base:
         """What hides secrets under these settings; nothing where that is switched off."""
         if not settings.privacy.redaction or self._kept_by is None:
             return None
-        return self._kept_by.redaction(settings.privacy.redaction_patterns)
+        privacy = settings.privacy
+        return self._kept_by.redaction(privacy.redaction_patterns, privacy.redaction_kinds)
 
     def _may_reach_user(self, user_id: str, session_user: str | None) -> str:
         """A user's own log is for the owner, for that user's view, and through their sessions."""

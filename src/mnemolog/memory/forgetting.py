@@ -1,31 +1,32 @@
 """Forgetting: delete hides and can be undone; erase removes the bytes and proves it."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
-from mnemolog.errors import NotAllowedError, SchemaInvalidError, shown
-from mnemolog.memory.proving import Proving
+from mnemolog.errors import SchemaInvalidError, shown
+from mnemolog.memory.keeping import Keeping
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.forgetting import Deletion, Erasure, Restored
 from mnemolog.model.ids import new_entry_id
 from mnemolog.model.times import to_moment, to_text
-from mnemolog.policy.access import may_change
+from mnemolog.policy.access import OWNER, may_change
 from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.drafting import Circumstances
+from mnemolog.policy.forms import texts_of
 from mnemolog.policy.selection import Selection, select
 from mnemolog.ports import SHARED, LogKey, Progress, Write
-from mnemolog.ports.keeping import Audited
 
-_LONGEST_REASON = 500
+_TOO_LATE = "the time in which it could be undone is over"
 
 Criteria = Mapping[str, Any] | None
 Found = dict[LogKey, list[Entry]]
 
 
-class Forgetting(Proving):
+class Forgetting(Keeping):
     """The verbs that make something go."""
 
     def delete(
@@ -69,11 +70,11 @@ class Forgetting(Proving):
             hidden = self._keeper.hidden(log, self._viewer)
             wanted = [one for one in hidden if chosen.matches(one.entry)]
             late = {one.entry.id for one in wanted if self._is_late(one, session_id)}
-            refused |= dict.fromkeys(late, "the time in which it could be undone is over")
+            refused |= dict.fromkeys(late, _TOO_LATE)
             ids = [one.entry.id for one in wanted if one.entry.id not in late]
             self._mark(log, "undelete", ids, where, "")
             back += ids
-        back += self._bring_back(session_id, chosen, where)
+        back += self._bring_back(session_id, chosen, where, refused)
         missing = (chosen.ids or frozenset()) - set(back) - set(refused)
         refused |= dict.fromkeys(missing, "nothing deleted has this id")
         return Restored(ids=tuple(back), refused=refused)
@@ -96,22 +97,44 @@ class Forgetting(Proving):
         chosen = select(_mapping(criteria), more)
         where = self._where(session_id)
         found = self._chosen(where, chosen, is_all=True)
-        texts = [text for entries in found.values() for entry in entries for text in _texts(entry)]
-        places: dict[str, int] = {}
-        for log, entries in found.items():
-            record = self._audited("erase", session_id, len(entries), reason, chosen.kinds)
-            gone = self._keeper.erase(log, {entry.id for entry in entries}, record)
-            for place, count in gone.places.items():
-                places[place] = places.get(place, 0) + count
-        ids = tuple(entry.id for entries in found.values() for entry in entries)
+        meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
+        self._add_unseen(session_id, chosen, meant)
+        texts = [text for log, ids in meant.items() for text in self._said(log, ids)]
+        places: Counter[str] = Counter()
+        for log, ids in meant.items():
+            record = self._audited("erase", session_id, len(ids), reason, chosen.kinds)
+            gone = self._keeper.erase(log, ids, record)
+            places.update(gone.places)
+        erased = [one for ids in meant.values() for one in sorted(ids)]
         return Erasure(
-            erased_count=len(ids),
-            ids=ids,
+            erased_count=len(erased),
+            ids=tuple(erased),
             erased_at=to_text(where.now),
-            places=places,
+            places=dict(places),
             out_of_reach=self.known_backups(),
-            verification=self._prove(ids, texts, progress) if verify and ids else None,
+            verification=self._prove(erased, texts, progress) if verify and erased else None,
         )
+
+    def _add_unseen(
+        self, session_id: str, chosen: Selection, meant: dict[LogKey, set[str]]
+    ) -> None:
+        """Ids that no entry goes by may still stand in damage; the owner may erase that too."""
+        if self._viewer != OWNER or set(chosen.kinds) != {"ids"}:
+            return
+        log = LogKey("session", session_id)
+        unseen = set(chosen.ids or ()) - {one for ids in meant.values() for one in ids}
+        named = self._keeper.in_damage(log, unseen) if unseen else set()
+        if named:
+            meant.setdefault(log, set()).update(named)
+
+    def _said(self, log: LogKey, ids: set[str]) -> Iterator[str]:
+        """Everything that any line about these ids says."""
+        for line in self._keeper.lines(log):
+            if (line.target or line.id) in ids:
+                yield from texts_of([line.content, line.context, line.metadata, line.reason])
+        if log.kind == "session":
+            moved = self._keeper.moved(log.id)
+            yield from texts_of([moved[one].entry.content for one in ids if one in moved])
 
     def delete_session(self, session_id: str, *, reason: str = "") -> None:
         """Remove a session and everything in it for good; for the owner alone."""
@@ -125,22 +148,57 @@ class Forgetting(Proving):
     def _hide(self, session_id: str, chosen: Selection, reason: str) -> Deletion:
         where = self._where(session_id)
         found = self._chosen(where, chosen)
+        why = self._reason(reason)
         for log, entries in found.items():
-            self._mark(
-                log, "tombstone", [entry.id for entry in entries], where, self._reason(reason)
-            )
-        ids = tuple(entry.id for entries in found.values() for entry in entries)
+            self._mark(log, "tombstone", [entry.id for entry in entries], where, why)
+        ids = [entry.id for entries in found.values() for entry in entries]
+        ids += self._hide_moved(session_id, chosen, where, why)
         settings = self._settings(self._manifest(session_id))
         if ids and settings.privacy.audit_deletions:
             self._keeper.record(self._audited("delete", session_id, len(ids), reason, chosen.kinds))
         until = where.now + timedelta(days=settings.privacy.undelete_days)
         return Deletion(
             deleted_count=len(ids),
-            ids=ids,
+            ids=tuple(ids),
             deleted_at=to_text(where.now),
             criteria=chosen.kinds,
             restorable_until=to_text(until),
         )
+
+    def _hide_moved(
+        self, session_id: str, chosen: Selection, where: Circumstances, reason: str
+    ) -> list[str]:
+        """What compactions moved out comes back to the log, hidden."""
+        meant = [one for one in self._moved(session_id, chosen) if one.died is None]
+        writes = [
+            write
+            for one in meant
+            for write in (
+                Write(_as_written(one.entry, where), True),
+                self._marking("tombstone", one.entry.id, where, reason),
+            )
+        ]
+        self._return(session_id, writes, [one.entry.id for one in meant], where)
+        return [one.entry.id for one in meant]
+
+    def _moved(self, session_id: str, chosen: Selection) -> list[Weighed]:
+        """What is meant of that which compactions moved out, and has no newer life in the log."""
+        log = LogKey("session", session_id)
+        return [
+            one
+            for one in self._keeper.moved(session_id).values()
+            if chosen.matches(one.entry)
+            and may_change(self._viewer, one.entry)
+            and not self._keeper.knows(log, one.entry.id)
+        ]
+
+    def _return(
+        self, session_id: str, writes: list[Write], ids: list[str], where: Circumstances
+    ) -> None:
+        """Write to the log what came out of the archive, and only then take it out there."""
+        if ids:
+            self._stored(LogKey("session", session_id), writes, where)
+            self._keeper.forget_moved(session_id, ids)
 
     def _mark(
         self, log: LogKey, kind: str, ids: Iterable[str], where: Circumstances, reason: str
@@ -191,50 +249,22 @@ class Forgetting(Proving):
                 found[log] = list(meant.values())
         return found
 
-    def _bring_back(self, session_id: str, chosen: Selection, where: Circumstances) -> list[str]:
+    def _bring_back(
+        self, session_id: str, chosen: Selection, where: Circumstances, refused: dict[str, str]
+    ) -> list[str]:
         """What compactions moved to the archive comes back as an entry of the log."""
-        wanted = [
-            one.entry
-            for one in self._keeper.moved(session_id).values()
-            if chosen.matches(one.entry) and may_change(self._viewer, one.entry)
-        ]
-        if not wanted:
-            return []
+        meant = self._moved(session_id, chosen)
+        late = {one.entry.id for one in meant if one.died and self._is_late(one, session_id)}
+        refused |= dict.fromkeys(late, _TOO_LATE)
+        wanted = [one.entry for one in meant if one.entry.id not in late]
+        writes = [Write(_as_written(one, where), True) for one in wanted]
         ids = [one.id for one in wanted]
-        log = LogKey("session", session_id)
-        living = {one.id for one in self._store.read(log, self._viewer, ids=ids).entries}
-        writes = [Write(_as_written(one, where), True) for one in wanted if one.id not in living]
-        if writes:
-            self._store.append(log, writes, self._viewer, where.storage)
-        self._keeper.forget_moved(session_id, ids)
-        return [write.entry.id for write in writes]
+        self._return(session_id, writes, ids, where)
+        return ids
 
     def _is_late(self, one: Weighed, session_id: str) -> bool:
         days = self._settings(self._manifest(session_id)).privacy.undelete_days
         return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
-
-    def _reason(self, given: object) -> str:
-        """A reason as it is kept: short, and without secrets."""
-        if not isinstance(given, str) or len(given) > _LONGEST_REASON:
-            raise SchemaInvalidError(
-                f"A reason is a text of up to {_LONGEST_REASON} characters.", field="reason"
-            )
-        redact = self._redact(self.settings) if given else None
-        return str(redact(given)[0]) if redact else given
-
-    def _owner_only(self, action: str) -> None:
-        if self._viewer.agent is not None:
-            raise NotAllowedError(
-                f"An agent's view cannot {action}.",
-                advice="Use the owner's handle: `Memory.open(…)` without `for_agent`.",
-            )
-
-    def _audited(
-        self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]
-    ) -> Audited:
-        actor = self._viewer.agent or self._viewer.user or "owner"
-        stamp = to_text(self._clock.now())
-        return Audited(stamp, action, session_id, count, actor, self._reason(reason), kinds)
 
 
 def _mapping(criteria: object) -> Mapping[str, Any] | None:
@@ -243,10 +273,6 @@ def _mapping(criteria: object) -> Mapping[str, Any] | None:
     raise SchemaInvalidError(
         f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
     )
-
-
-def _texts(entry: Entry) -> Iterable[str]:
-    return entry.text.split("\n")
 
 
 def _as_written(entry: Entry, where: Circumstances) -> Entry:

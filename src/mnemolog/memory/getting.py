@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnemolog.errors import SessionError, StorageError
-from mnemolog.memory.keeping import Keeping
+from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
 from mnemolog.model.ids import check_id, check_name
@@ -15,7 +15,7 @@ from mnemolog.policy import filters as filtering
 from mnemolog.ports import SHARED, LogKey, Reading
 
 
-class Getting(Keeping):
+class Getting(Forgetting):
     """The verbs that read; none of them writes to a log."""
 
     def get_memory(self, session_id: str, memory_id: str) -> Entry | None:

@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import partial
 
 from mnemolog.errors import SizeLimitError
-from mnemolog.memory.forgetting import Forgetting
+from mnemolog.memory.proving import Proving
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Compaction
 from mnemolog.model.session import Manifest
@@ -12,13 +12,15 @@ from mnemolog.model.times import to_text
 from mnemolog.policy import compaction
 from mnemolog.policy.access import may_see
 from mnemolog.policy.compaction import Needs
+from mnemolog.policy.drafting import Circumstances
+from mnemolog.ports import Appended, LogKey, Write
 from mnemolog.settings import Settings
 
 # A log that stays large is compacted again only after it has grown by this share of its limit.
 _GROWN = 0.02
 
 
-class Keeping(Forgetting):
+class Keeping(Proving):
     """The verbs about how much is kept."""
 
     def compact_session(self, session_id: str) -> Compaction:
@@ -51,6 +53,22 @@ class Keeping(Forgetting):
             compacted_at=to_text(now),
         )
 
+    def _stored(
+        self, log: LogKey, writes: list[Write], where: Circumstances
+    ) -> tuple[Appended, tuple[str, ...]]:
+        """Append, making room where there is none; and what there is to say about that."""
+        told: str | None = None
+        try:
+            done = self._store.append(log, writes, self._viewer, where.storage)
+        except SizeLimitError as error:
+            if log.kind != "session":
+                raise
+            told = self._make_room(log.id, error)
+            done = self._store.append(log, writes, self._viewer, where.storage)
+        if log.kind == "session" and 0 < where.trigger < done.used:
+            told = self._relieve(log.id, done.used) or told
+        return done, (told,) if told else ()
+
     def _make_room(self, session_id: str, error: SizeLimitError) -> str:
         """Compact a log that an entry did not fit into; says what was done, or raises the error."""
         manifest = self._manifest(session_id)
@@ -59,7 +77,10 @@ class Keeping(Forgetting):
         if not settings.compaction.auto or not isinstance(incoming, int):
             raise error
         limit = settings.storage.max_session_bytes
-        done = self._compact(manifest, int(limit * settings.compaction.size_trigger) - incoming)
+        room = int(limit * settings.compaction.size_trigger) - incoming
+        if room <= 0:
+            raise error  # moving everything else out would not help
+        done = self._compact(manifest, room)
         if done.after_size + incoming > limit:
             raise SizeLimitError(
                 f"The session {session_id!r:.200} holds {done.after_size:,} bytes after compaction;"
@@ -89,6 +110,8 @@ class Keeping(Forgetting):
 
     def _moved_entry(self, session_id: str, memory_id: str) -> Entry | None:
         found = self._keeper.moved(session_id).get(memory_id)
+        if self._keeper.knows(LogKey("session", session_id), memory_id):
+            return None  # it has a newer life in the log, or was deleted there
         if found is None or found.died is not None or not may_see(self._viewer, found.entry):
             return None
         return found.entry

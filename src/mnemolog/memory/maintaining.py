@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from mnemolog.errors import MnemologError
 from mnemolog.memory.archiving import Archiving
-from mnemolog.memory.keeping import Keeping
 from mnemolog.memory.purging import MAINTAIN, Purging
 from mnemolog.model.maintenance import Maintenance, Purge
 from mnemolog.model.times import to_moment
@@ -19,7 +18,7 @@ _UNCONFIRMED = (
 )
 
 
-class Maintaining(Purging, Archiving, Keeping):
+class Maintaining(Archiving, Purging):
     """The verb that keeps a root in order; for a worker, a timer, or a person."""
 
     def maintain(

@@ -1,11 +1,13 @@
 """Proving: looking into every byte below the root for what should be gone."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import NotAllowedError, SchemaInvalidError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain
 from mnemolog.model.forgetting import Verification
+from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.forms import needles
 from mnemolog.ports import Progress
@@ -13,6 +15,7 @@ from mnemolog.ports.keeping import Audited, Trace
 
 # Shorter pieces of an erased text are everywhere anyway, and prove nothing.
 _SHORTEST = 12
+_LONGEST_REASON = 500
 _MOST_SHOWN = 100
 INDEX = "index/"
 
@@ -27,7 +30,14 @@ class Proving(Base):
         text: str | Iterable[str] = (),
         progress: Progress | None = None,
     ) -> Verification:
-        """Look for ids and texts in every file, in every form, also inside archives."""
+        """Look for ids and texts in every file, in every form, also inside archives.
+
+        For the owner alone: the answer tells what any file says.
+        """
+        if self._viewer != OWNER:
+            raise NotAllowedError(
+                "Looking into every file is for the owner.", advice="Use the owner's handle."
+            )
         wanted = plain.strings(list(ids) if not isinstance(ids, str) else ids, "ids")
         said = plain.strings(text if isinstance(text, str) else list(text), "text")
         return self._prove(wanted, said, progress, is_strict=True)
@@ -43,8 +53,35 @@ class Proving(Base):
     def known_backups(self) -> tuple[str, ...]:
         """The backups that were made of this root: what is erased here still stands there."""
         return tuple(
-            dict.fromkeys(line.place for line in self._keeper.audited() if line.action == "backup")
+            dict.fromkeys(
+                line.place
+                for line in self._keeper.audited(is_strict=False)
+                if line.action == "backup"
+            )
         )
+
+    def _reason(self, given: object) -> str:
+        """A reason as it is kept: short, and without secrets."""
+        if not isinstance(given, str) or len(given) > _LONGEST_REASON:
+            raise SchemaInvalidError(
+                f"A reason is a text of up to {_LONGEST_REASON} characters.", field="reason"
+            )
+        redact = self._redact(self.settings) if given else None
+        return str(redact(given)[0]) if redact else given
+
+    def _owner_only(self, action: str) -> None:
+        if self._viewer.agent is not None:
+            raise NotAllowedError(
+                f"An agent's view cannot {action}.",
+                advice="Use the owner's handle: `Memory.open(…)` without `for_agent`.",
+            )
+
+    def _audited(
+        self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]
+    ) -> Audited:
+        actor = self._viewer.agent or self._viewer.user or "owner"
+        stamp = to_text(self._clock.now())
+        return Audited(stamp, action, session_id, count, actor, self._reason(reason), kinds)
 
     def _prove(
         self,
@@ -56,7 +93,7 @@ class Proving(Base):
     ) -> Verification:
         """What is left; unless strict, what entries say that nobody asked to go is no trace."""
         gone = frozenset(ids)
-        wanted = {f"id {one}": one.encode() for one in gone}
+        wanted = {form: needle for one in gone for form, needle in _named(one)}
         wanted |= needles(text for text in texts if is_strict or len(text) >= _SHORTEST)
         files = 0
 
@@ -75,12 +112,23 @@ class Proving(Base):
             for one in found
             if one not in living and not (one.path.startswith(INDEX) and _needle(one) in said)
         ]
+        is_owner = self._viewer == OWNER
         return Verification(
             clean=not left,
             files=files,
-            traces=tuple(map(_shown, left[:_MOST_SHOWN])),
-            elsewhere=len(living),
+            traces=tuple(map(_shown, left[:_MOST_SHOWN])) if is_owner else (),
+            elsewhere=len(living) if is_owner else 0,
         )
+
+
+def _named(identifier: str) -> Iterator[tuple[str, bytes]]:
+    """An id as it stands in a line; a short one only where ids stand, for it is everywhere else."""
+    quoted = json.dumps(identifier, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    if len(identifier) >= _SHORTEST:
+        yield f"id {identifier}", quoted[1:-1]
+        return
+    for field in ('"id":', '"id": ', '"target":'):
+        yield f"id {identifier}, as {field}", field.encode() + quoted
 
 
 def _needle(trace: Trace) -> str:

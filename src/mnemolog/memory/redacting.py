@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from mnemolog.errors import ConcurrentModificationError
-from mnemolog.memory.keeping import Keeping
+from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
 from mnemolog.model.session import Manifest
@@ -18,7 +18,7 @@ _SAID = ("content", "context", "metadata", "tags", "reason")
 _TRIES = 8
 
 
-class Redacting(Keeping):
+class Redacting(Forgetting):
     """The verb that hides secrets afterwards."""
 
     def redact(

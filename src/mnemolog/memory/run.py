@@ -108,13 +108,17 @@ class Run:
         id: str | None = None,
         category: str | None = None,
         tags: Iterable[str] = (),
+        is_use: bool = True,
     ) -> Warned:
-        """The notes that fit all of what is given, oldest first; each counts as used."""
+        """The notes that fit all of what is given, oldest first; each counts as used.
+
+        Unless `is_use` says otherwise: for another look at what was got just now.
+        """
         chosen = self._chosen(compartment)
         wanted = Filter.of(id, category, tags)
         reading = self._reading(chosen)
         found = [one for one in reading.entries if chosen.holds(one) and wanted.fits(one)]
-        if found:
+        if found and is_use:
             self._use(chosen, [one.id for one in found])
         return Warned(iter(found), tuple(map(str, reading.damage)))
 

@@ -7,10 +7,9 @@ from mnemolog.errors import (
     ConcurrentModificationError,
     EntryNotFoundError,
     SchemaInvalidError,
-    SizeLimitError,
     shown,
 )
-from mnemolog.memory.keeping import Keeping
+from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id
@@ -18,12 +17,12 @@ from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
 from mnemolog.policy.drafting import Circumstances, Drafted
-from mnemolog.ports import SHARED, Appended, LogKey, Write
+from mnemolog.ports import SHARED, LogKey, Write
 
 _TRIES = 8
 
 
-class Writing(Keeping):
+class Writing(Forgetting):
     """The verbs that store something; each returns receipts."""
 
     def add_memory(
@@ -162,22 +161,6 @@ class Writing(Keeping):
                 batch, done.seqs, done.revised, strict=True
             )
         ]
-
-    def _stored(
-        self, log: LogKey, writes: list[Write], where: Circumstances
-    ) -> tuple[Appended, tuple[str, ...]]:
-        """Append, making room where there is none; and what there is to say about that."""
-        told: str | None = None
-        try:
-            done = self._store.append(log, writes, self._viewer, where.storage)
-        except SizeLimitError as error:
-            if log.kind != "session":
-                raise
-            told = self._make_room(log.id, error)
-            done = self._store.append(log, writes, self._viewer, where.storage)
-        if log.kind == "session" and 0 < where.trigger < done.used:
-            told = self._relieve(log.id, done.used) or told
-        return done, (told,) if told else ()
 
     def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:
         if entry.scope == "shared":

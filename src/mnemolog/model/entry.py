@@ -27,6 +27,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     timestamp: str
     at: str | None = None
     created: str | None = None
+    first_seq: int | None = None
     type: str
     scope: str = "session"
     origin: str

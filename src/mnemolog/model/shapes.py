@@ -23,7 +23,7 @@ ALIASES = {"made_by": "agent_id", "discovered_by": "agent_id"}
 # Computed when asked for; a log never holds them.
 DERIVED = frozenset(
     "v seq sum checksum schema_version version decay_factor access_count last_accessed"
-    " last_decay_update current_relevance at created".split()
+    " last_decay_update current_relevance at created first_seq".split()
 )
 # The fields of each type's own content, and which of them it cannot do without.
 SHAPES: dict[str, tuple[str, ...]] = {

@@ -41,5 +41,7 @@ def may_see(viewer: Viewer, item: Scoped) -> bool:
 
 
 def may_change(viewer: Viewer, item: Scoped) -> bool:
-    """Only the writer or the owner may revise or delete an entry."""
-    return viewer.agent is None or item.agent_id == viewer.agent
+    """Only the writer or the owner may revise or delete an entry; a user nothing shared."""
+    if viewer.agent is not None:
+        return item.agent_id == viewer.agent
+    return viewer.user is None or item.scope != "shared"

@@ -1,7 +1,7 @@
 """The forms that a text can have in a file: what to look for when it should be gone."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
 _SHORTEST = 4
@@ -17,6 +17,18 @@ def needles(texts: Iterable[str]) -> dict[str, bytes]:
                 known.add(content)
                 found[f"text {number}, {form}"] = content
     return found
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Every text in a tree of values, line by line."""
+    if isinstance(value, str):
+        yield from value.split("\n")
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of(item)
 
 
 def _forms(text: str) -> Iterator[tuple[str, bytes]]:

@@ -95,6 +95,12 @@ class Keeper(Protocol):
     def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
         """The same for each id only up to a number: what was written about it later stays."""
 
+    def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
+        """Those of the ids that damaged bytes of a log name."""
+
+    def knows(self, log: LogKey, identifier: str) -> bool:
+        """Whether a log has an entry of this id, living or hidden."""
+
     def lines(self, log: LogKey) -> Iterator[Entry]:
         """Every line that a log holds: superseded and hidden ones too, and marks."""
 
@@ -140,8 +146,10 @@ class Keeper(Protocol):
     def lease(self, name: str) -> AbstractContextManager[bool]:
         """Hold a piece of work; False inside if somebody else does. It ends with its holder."""
 
-    def redaction(self, patterns: tuple[RedactionPattern, ...]) -> Redact:
-        """What hides secrets, with the built-in rules and these; keyed to this root."""
+    def redaction(
+        self, patterns: tuple[RedactionPattern, ...], kinds: tuple[str, ...] = ()
+    ) -> Redact:
+        """What hides secrets of some kinds, or of all, and what these patterns find."""
 
     def use(self, session_id: str, ids: Collection[str], at: str) -> None:
         """Note that entries were used; relaxed, so an error costs only the note."""
@@ -161,8 +169,8 @@ class Keeper(Protocol):
     def record(self, line: Audited) -> None:
         """Add a line to the audit; durable when this returns."""
 
-    def audited(self) -> Iterator[Audited]:
-        """The lines of the audit; raises `CorruptionError` where its chain is broken."""
+    def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
+        """The lines of the audit; if strict, raises `CorruptionError` where the chain is broken."""
 
     def scan(
         self, needles: Mapping[str, bytes], progress: Progress | None = None

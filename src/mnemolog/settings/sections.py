@@ -237,6 +237,14 @@ class Privacy(Section, frozen=True, kw_only=True):
         tuple[RedactionPattern, ...],
         Meta(description="Rules of your own beside the built-in ones (takes effect with privacy)."),
     ] = ()
+    redaction_kinds: Annotated[
+        tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...],
+        Meta(
+            title="names of kinds; none means all",
+            description="What is hidden: private-key, jwt, api-key, cookie, password, iban, card,"
+            " ssn, email, phone.",
+        ),
+    ] = ()
     retention_days: Retention = Retention()
     auto_purge: Annotated[
         bool,

@@ -10,9 +10,11 @@ Arguments = Mapping[str, Any]
 MOST_HITS = 100
 _MOST_TEXTS = 256
 _LONGEST = 1 << 20
+# The work that a search makes grows with its question.
+LONGEST_QUERY = 10_000
 
 
-def text(given: Arguments, name: str, *, required: bool = False) -> str:
+def text(given: Arguments, name: str, *, required: bool = False, longest: int = _LONGEST) -> str:
     """A text; empty if it was not given."""
     value = given.get(name)
     if value is None and not required:
@@ -25,9 +27,9 @@ def text(given: Arguments, name: str, *, required: bool = False) -> str:
             advice=f"Call again with `{name}`.",
             field=name,
         )
-    if len(value) > _LONGEST:
+    if len(value) > longest:
         raise SizeLimitError(
-            f"`{name}` has {len(value):,} characters; {_LONGEST:,} are the most.",
+            f"`{name}` has {len(value):,} characters; {longest:,} are the most.",
             advice="Send less.",
             field=name,
         )

@@ -10,6 +10,7 @@ from mnemolog.model.query import Hit
 from mnemolog.policy.blocks import priority, quoted, rendered, word
 from mnemolog.tools.answers import Answer, budget_of, paged
 from mnemolog.tools.arguments import (
+    LONGEST_QUERY,
     MOST_HITS,
     Arguments,
     flag,
@@ -63,7 +64,8 @@ def get_memory(desk: Desk, given: Arguments) -> Answer:
     """The notes that fit."""
     compartment = text(given, "compartment", required=True)
     budget = budget_of(given.get("max_tokens"))
-    found = desk.run.get(compartment, **_filters(given))
+    is_use = not given.get("cursor")  # the first page has counted them all
+    found = desk.run.get(compartment, **_filters(given), is_use=is_use)
     uses = desk.run.uses(compartment) if found else {}
     blocks = [_note(entry, uses.get(entry.id, 0)) for entry in found]
     if found.warnings:
@@ -89,7 +91,7 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
     span = {side: text(given, name) for side, name in (("start", "since"), ("end", "until"))}
     hits = desk.memory.query(
         desk.session_id if flag(given, "this_session") else None,
-        text=text(given, "query", required=True),
+        text=text(given, "query", required=True, longest=LONGEST_QUERY),
         types=texts(given, "types") or None,
         tags=texts(given, "tags") or None,
         time_range={side: at for side, at in span.items() if at} or None,
@@ -102,9 +104,8 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
 def recall_context(desk: Desk, given: Arguments) -> Answer:
     """One bounded block for a prompt."""
     budget = budget_of(given.get("max_tokens")) - _REST_TOKENS
-    found = desk.memory.context(
-        desk.session_id, text(given, "query"), max_tokens=budget, run=desk.run
-    )
+    query = text(given, "query", longest=LONGEST_QUERY)
+    found = desk.memory.context(desk.session_id, query, max_tokens=budget, run=desk.run)
     if not found.text and not found.omitted:
         return Answer("Nothing is remembered yet.")
     more = f"{found.omitted} more did not fit." if found.omitted else ""

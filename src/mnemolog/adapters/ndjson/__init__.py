@@ -57,8 +57,10 @@ class Erasure(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-def _make_redactor(key: bytes, patterns: Sequence[tuple[str, str]]) -> Redactor:
-    return Redactor(key, patterns=patterns)
+def _make_redactor(
+    key: bytes, patterns: Sequence[tuple[str, str]], kinds: Sequence[str]
+) -> Redactor:
+    return Redactor(key, patterns=patterns, rules=kinds or None)
 
 
 def _as_it_is(value: Any) -> tuple[Any, Mapping[str, int]]:
@@ -86,7 +88,7 @@ class AgentSessions:
         self._folder = AgentFolder(self._disk, agent, lock_timeout)
         self._now = now
         redaction = Redaction(self._disk, _make_redactor, self._folder.redact_key)
-        self._redact = redaction.for_patterns(()) if redact else _as_it_is
+        self._redact = redaction.for_rules() if redact else _as_it_is
         self._current: Writer | None = None
         self.forget()
         forks.watch(self)

@@ -23,7 +23,7 @@ INTRODUCTION = """\
 3. else the nearest folder `.mnemolog` from here upward;
 4. else `~/.mnemolog`. (`init` makes `./.mnemolog` instead of 3 and 4.)
 
-Verbs that only read refuse a folder that is no root; `init`, `add`, `import` and `demo` make one.
+Verbs that only read refuse a folder that is no root; others, such as `init` and `add`, make one.
 
 **For people** there are tables and colours on a terminal, and plain text without colours in a pipe
 or with `NO_COLOR`. Whatever an entry holds, no escape sequence, control character or character that

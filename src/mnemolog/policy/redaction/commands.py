@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from mnemolog.policy.redaction.names import Family, family
 from mnemolog.policy.redaction.spans import Span
@@ -20,33 +21,30 @@ _USER = rf"{_FAR}[ ](?:-u|--user|-a|--auth|--proxy-user)[ =]?[\"']?[\w.@%+-]{{1,
 _LOGIN = rf"[ ]login[ ]{_FAR}[ ](?:-p|-t)[ ]"
 # -p is a port or a path almost everywhere; only with these programs it is a password.
 _BY_PROGRAM = {
-    program: re.compile(re.escape(program) + rest)
-    for program, rest in {
-        "curl": _USER,
-        "wget": _USER,
-        "http": _USER,
-        "mysql": rf"(?:dump|admin|import)?[ ]{_FAR}(?<=[ ])-p",
-        "mariadb": rf"(?:-dump|-admin)?[ ]{_FAR}(?<=[ ])-p",
-        "innobackupex": rf"[ ]{_FAR}(?<=[ ])-p",
-        "sshpass": r"[ ]-p[ ]?",
-        "docker": _LOGIN,
-        "podman": _LOGIN,
-        "helm registry": _LOGIN,
-        "oc": _LOGIN,
-        "redis-cli": rf"[ ]{_FAR}-a[ ]",
-        "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
-        "zip": r"[ ][^\n|;]{0,60}?(?:-p|--password)[ ]?",
-        "7z": r"a?[ ][^\n|;]{0,60}?-p",
-        "mongo": rf"(?:sh|dump|restore|import|export)?[ ]{_FAR}(?<=[ ])-p[ ]",
-        "psexec": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
-        "htpasswd": r"[ ]-[a-z]{0,4}b[a-z]{0,3}[ ]\S{1,80}[ ]\S{1,40}[ ]",
-        "pass": r"(?:in|out)[ ]pass:",
-        "echo ": r"(?=\S{4,64}[ ]?\|[ ]?(?:sudo[ ]-s|docker[ ]login|passwd))",
-        "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
-        "identified": r"(?:[ ]with[ ][\w']{1,40})?[ ](?:by|as)(?:[ ]password)?[ ]{1,4}(?=['\"])",
-        "login ": r"\S{1,80}\s{1,8}password[ ]",
-        "password": r"(?:[ ]for[ ][^=\n]{1,60}=)?[ ]?=?[ ]?(?:password\()?(?=['\"])",
-    }.items()
+    "curl": _USER,
+    "wget": _USER,
+    "http": _USER,
+    "mysql": rf"(?:dump|admin|import)?[ ]{_FAR}(?<=[ ])-p",
+    "mariadb": rf"(?:-dump|-admin)?[ ]{_FAR}(?<=[ ])-p",
+    "innobackupex": rf"[ ]{_FAR}(?<=[ ])-p",
+    "sshpass": r"[ ]-p[ ]?",
+    "docker": _LOGIN,
+    "podman": _LOGIN,
+    "helm registry": _LOGIN,
+    "oc": _LOGIN,
+    "redis-cli": rf"[ ]{_FAR}-a[ ]",
+    "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
+    "zip": r"[ ][^\n|;]{0,60}?(?:-p|--password)[ ]?",
+    "7z": r"a?[ ][^\n|;]{0,60}?-p",
+    "mongo": rf"(?:sh|dump|restore|import|export)?[ ]{_FAR}(?<=[ ])-p[ ]",
+    "psexec": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
+    "htpasswd": r"[ ]-[a-z]{0,4}b[a-z]{0,3}[ ]\S{1,80}[ ]\S{1,40}[ ]",
+    "pass": r"(?:in|out)[ ]pass:",
+    "echo ": r"(?=\S{4,64}[ ]?\|[ ]?(?:sudo[ ]-s|docker[ ]login|passwd))",
+    "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
+    "identified": r"(?:[ ]with[ ][\w']{1,40})?[ ](?:by|as)(?:[ ]password)?[ ]{1,4}(?=['\"])",
+    "login ": r"\S{1,80}\s{1,8}password[ ]",
+    "password": r"(?:[ ]for[ ][^=\n]{1,60}=)?[ ]?=?[ ]?(?:password\()?(?=['\"])",
 }
 _SAYS_SQL = re.compile(
     r"(?:with|encrypted|set|alter|create|login|superuser|createdb|role \w+) (?:login )?$"
@@ -71,12 +69,17 @@ def find_flags(text: str, folded: str) -> Iterator[Span]:
 
 def find_in_commands(text: str, folded: str) -> Iterator[Span]:
     """`curl -u a:b`, `-p x` where it can only be a password, and the words of SQL and .netrc."""
-    for program, search in _BY_PROGRAM.items():
+    for program in _BY_PROGRAM:
         if program in folded:
-            for found in search.finditer(folded):
+            for found in _search(program).finditer(folded):
                 value = read(text, found.end())
                 if value and _is_given(folded, program, found.start(), value):
                     yield Span(value.start, value.end, PASSWORD)
+
+
+@cache
+def _search(program: str) -> re.Pattern[str]:
+    return re.compile(re.escape(program) + _BY_PROGRAM[program])
 
 
 def find_hashes(text: str, folded: str) -> Iterator[Span]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from mnemolog.policy.redaction.allowed import is_allowed, is_marked
 from mnemolog.policy.redaction.randomness import changes, has_digit, is_random
@@ -27,16 +28,28 @@ def _by_first_letter() -> str:
 
 # At the beginning of a word, or after an escaped line break.
 _FREE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-_SHAPE = re.compile(f"{_FREE}(?:{_by_first_letter()})", re.ASCII)
-_PERHAPS = re.compile(f"{_FREE}(?:{'|'.join(MARKED_PERHAPS)})", re.ASCII)
-_MARKED = {marker: re.compile(_FREE + shape, re.ASCII) for marker, shape in MARKED.items()}
 _BARE = re.compile(r"(?:(?<![\w/+.=@#%&-])|(?<=\\[nrt]))[A-Za-z0-9_-]{32,128}(?![\w/+.=@(-])")
+
+
+# Compiling takes as long as a few writes: only when a text has a long word, and once.
+@cache
+def _shape() -> re.Pattern[str]:
+    return re.compile(f"{_FREE}(?:{_by_first_letter()})", re.ASCII)
+
+
+@cache
+def _perhaps() -> re.Pattern[str]:
+    return re.compile(f"{_FREE}(?:{'|'.join(MARKED_PERHAPS)})", re.ASCII)
+
+
+@cache
+def _marked(marker: str) -> re.Pattern[str]:
+    return re.compile(_FREE + MARKED[marker], re.ASCII)
 
 
 def find_tokens(text: str, folded: str) -> Iterator[Span]:
     """Tokens of known shapes, and words of 32 to 128 characters that only chance can make."""
-    searches = [_SHAPE, _PERHAPS]
-    searches += [search for marker, search in _MARKED.items() if marker in folded]
+    searches = [_shape(), _perhaps(), *(_marked(marker) for marker in MARKED if marker in folded)]
     for chunk in _CHUNK.finditer(text):
         start, end = chunk.span()
         for search in searches:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.fs import Disk
-from mnemolog.log import intents, moved, sessions
+from mnemolog.log import intents, moved, quarantine, sessions
 from mnemolog.log.blanking import blank_lines, shred
 from mnemolog.log.contents import Contents, Line
 from mnemolog.log.lines import Draft
@@ -68,6 +68,7 @@ class _Work:
 
     def __init__(self, disk: Disk, session_id: str, judge: Judge, now: str) -> None:
         self._disk = disk
+        self._session_id = session_id
         self._name = paths.file_name(session_id)
         self._judge = judge
         self._now = now
@@ -79,6 +80,7 @@ class _Work:
         self._chain: Chain = handle.chain
         self._before = handle.chain.sealed_bytes + handle.tail.size
         contents = Contents(self._disk, handle.chain)
+        self._keep_damage(contents)
         needed = [line for line in contents.lines if contents.is_needed(line)]
         self._superseded = len(contents.lines) - len(needed)
         uses = Counter(use.id for use in read_uses(self._disk, handle.chain.folder, 0)[0])
@@ -88,9 +90,17 @@ class _Work:
             path = moved.path_of(self._name, handle.chain.generation + 1)
             moved.keep(self._disk, path, [_merged(contents, one)[1] for one in moving])
         gone = self._verdict.drop | self._verdict.move
-        self._dropped = [one for one in contents.lines if _subject(one) in self._verdict.drop]
+        kept = {one.entry.seq for one in needed if _subject(one) not in self._verdict.drop}
+        self._dropped = [one for one in contents.lines if one.entry.seq not in kept]
         self._kept = [_merged(contents, one) for one in needed if _subject(one) not in gone]
         return self._kept
+
+    def _keep_damage(self, contents: Contents) -> None:
+        """A rewrite leaves damaged bytes behind: they must be in quarantine before."""
+        for damage, content in contents.damage:
+            name = quarantine.name_of("session", self._session_id)
+            if not quarantine.keep(self._disk, name, damage, content):
+                raise fs.full("keep damaged bytes in quarantine; nothing was compacted")
 
     def edit(self, manifest: Manifest) -> Manifest:
         """The manifest remembers when it was compacted last, and to what size."""
@@ -125,12 +135,15 @@ def _subject(line: Line) -> str:
 
 
 def _weighed(contents: Contents, needed: list[Line], uses: Counter[str]) -> list[Weighed]:
+    size: Counter[str] = Counter()
+    for line in needed:
+        size[_subject(line)] += len(line.raw)  # with the tombstone that hides it
     found = []
     for line in needed:
         if line.entry.type not in MARKS:
             head = contents.heads[line.entry.id]
             entry = msgspec.structs.replace(line.entry, timestamp=head.first)
-            found.append(Weighed(entry, head.died, len(line.raw), uses[entry.id]))
+            found.append(Weighed(entry, head.died, size[entry.id], uses[entry.id]))
     return found
 
 
@@ -138,7 +151,9 @@ def _merged(contents: Contents, line: Line) -> tuple[int, bytes]:
     """The line as it stands; a rewritten entry's survivor is told its first timestamp."""
     entry = line.entry
     head = contents.heads.get(entry.id)
-    if entry.type in MARKS or head is None or (entry.created or entry.timestamp) == head.first:
+    if entry.type in MARKS or head is None or head.first_seq in (entry.seq, entry.first_seq):
         return entry.seq, line.raw
-    merged = msgspec.structs.replace(entry, created=head.first, seq=0, sum="")
+    merged = msgspec.structs.replace(
+        entry, created=head.first, first_seq=head.first_seq, seq=0, sum=""
+    )
     return entry.seq, Draft(merged).line(entry.seq)

@@ -12,6 +12,8 @@ The order makes it safe to be interrupted at any point:
 
 import json
 import os
+from collections.abc import Collection
+from contextlib import suppress
 
 import msgspec
 
@@ -143,42 +145,57 @@ def _reach(
     disk: Disk, writer: Writer, key: LogKey, limits: Limits, stamp: str, purge: Purge
 ) -> dict[str, int]:
     """Every place that a line can have reached; how many lines or files were found in each."""
-    name, ids = paths.file_name(key.id or key.kind), frozenset(limits)
-    generation, blanked = _blank_log(disk, writer, limits, stamp)
-    places = {"log": len(blanked)}
-    places["archive"] = moved.forget(disk, name, ids) if key.kind == "session" else 0
-    places["quarantine"] = _clear_quarantine(disk, writer.place.name, ids)
-    if key.kind == "session":
-        places["uses"] = _blank_uses(disk, f"{log_name(key)}/{USES}", ids)
+    ids = frozenset(limits)
+    with writer.locked() as handle:
+        handle.lock.sign(ERASE, stamp)
+        try:
+            blanked = _blank_log(disk, writer.place, handle, limits, stamp)
+            places = {"log": len(blanked)}
+            if key.kind == "session":
+                places["archive"] = _forget_moved(disk, paths.file_name(key.id), ids)
+                places["uses"] = _blank_uses(disk, f"{log_name(key)}/{USES}", ids)
+            generation = handle.chain.generation
+        finally:
+            handle.lock.unsign()
+    places["quarantine"] = _clear_quarantine(disk, quarantine.name_of(key.kind, key.id), ids)
     wiped = Wiped(log_name(key), ids, generation, tuple(blanked))
-    places["index"] = len(ids)
     if not purge(wiped):
         _discarder(disk)(wiped)
     mark(disk, log_name(key))
     return {place: count for place, count in places.items() if count}
 
 
-def _blank_log(disk: Disk, writer: Writer, limits: Limits, stamp: str) -> tuple[int, list[Blanked]]:
+def _blank_log(
+    disk: Disk, place: Place, handle: Handle, limits: Limits, stamp: str
+) -> list[Blanked]:
+    """Blank the lines, and only then tell every reader to look anew."""
+    if handle.tail.torn:
+        handle.write(b"", handle.tail.seq)
     blanked: list[Blanked] = []
-    with writer.locked() as handle:
-        handle.lock.sign(ERASE, stamp)
-        try:
-            if handle.tail.torn:
-                handle.write(b"", handle.tail.seq)
-            _raise_generation(disk, writer.place, handle)
-            for number, segment in enumerate(handle.chain.segments):
-                file = disk.open(handle.chain.path(segment), "update")
-                blanked += blank_ids(file, number, limits, stamp)
-            generation = handle.chain.generation
-        finally:
-            handle.lock.unsign()
-    return generation, blanked
+    for number, segment in enumerate(handle.chain.segments):
+        file = disk.open(handle.chain.path(segment), "update")
+        blanked += blank_ids(file, number, limits, stamp)
+    if isinstance(place, SessionPlace):
+        _raise_generation(disk, place, handle)
+    elif blanked:
+        with suppress(StorageFullError):  # its lines are blank all the same
+            fs.replace(disk, place.guard, fs.read_all(disk, place.guard))
+    handle.follow()
+    return blanked
 
 
-def _raise_generation(disk: Disk, place: Place, handle: Handle) -> None:
-    """Tell every reader to look anew. A log of one file has no generation: its lines tell."""
-    if not isinstance(place, SessionPlace):
-        return
+def _forget_moved(disk: Disk, name: str, ids: frozenset[str]) -> int:
+    """Take lines out of the archive; on a full disk, the index makes room for that."""
+    moved.drop_unfinished(disk, name)
+    try:
+        return moved.forget(disk, name, ids)
+    except StorageFullError:
+        intents.spend_reserve(disk)
+        _discarder(disk)(name)
+        return moved.forget(disk, name, ids)
+
+
+def _raise_generation(disk: Disk, place: SessionPlace, handle: Handle) -> None:
     before = sessions.writable(place, handle)
     after = msgspec.structs.replace(before, generation=before.generation + 1)
     try:
@@ -189,13 +206,21 @@ def _raise_generation(disk: Disk, place: Place, handle: Handle) -> None:
     for name in sessions.orphans(disk, place, after):
         if sessions.is_ours(name):  # left by a crash, with whatever it holds
             shred(disk, f"{place.folder}/{name}")
-    handle.follow()
+
+
+def named_in_quarantine(disk: Disk, log: str, ids: Collection[str]) -> set[str]:
+    """Those of the ids that copies of damage name."""
+    content = b"\n".join(fs.read_all(disk, path) for path in quarantine.files(disk, log))
+    return {one for one in ids if any(name in content for name in _names(one))}
+
+
+def _names(identifier: str) -> list[bytes]:
+    return [field + msgspec.json.encode(identifier) for field in (b'"id":', b'"target":')]
 
 
 def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
     """Copies of damaged bytes that name an id go with it."""
-    fields = (b'"id":', b'"target":')
-    names = [field + msgspec.json.encode(one) for one in ids for field in fields]
+    names = [name for one in ids for name in _names(one)]
     found = 0
     for path in quarantine.files(disk, log):
         content = fs.read_all(disk, path)
@@ -233,9 +258,16 @@ def _is_use_of(line: bytes, ids: frozenset[str]) -> bool:
 
 
 def _leave_no_copy(disk: Disk, session_id: str, purge: Purge) -> dict[str, int]:
-    """What a removed session left elsewhere."""
+    """What a removed session left elsewhere; nothing of a new one of the same name."""
     name = paths.file_name(session_id)
-    copies = {"quarantine": quarantine.files(disk, session_id), "archive": moved.files(disk, name)}
+    is_new = disk.ident(sessions.place(session_id).guard) is not None
+    copies: dict[str, list[str]] = {}
+    if not is_new:
+        moved.drop_unfinished(disk, name)
+        copies = {
+            "quarantine": quarantine.files(disk, quarantine.name_of("session", session_id)),
+            "archive": moved.files(disk, name),
+        }
     for path in (path for found in copies.values() for path in found):
         shred(disk, path)
     for room in (paths.QUARANTINE, paths.ARCHIVE):

@@ -87,7 +87,9 @@ class FilesFinder:
 
     def _note(self, found: list[tuple[Entry, Candidate]], now: datetime) -> None:
         at = to_text(now)
-        if self._uses.note((one.spot.log, Use(entry.id, at)) for entry, one in found):
+        if self._uses.note(
+            (one.spot.log, one.spot.generation, Use(entry.id, at)) for entry, one in found
+        ):
             self._flush()
 
     def _read(self, spot: Spot, files: Files) -> Entry | None:

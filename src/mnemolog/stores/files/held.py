@@ -27,7 +27,8 @@ class Held:
         self.place = self._place = place_of(key, versions)
         self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
         self.writer = Writer(disk, self._place, self.lock_timeout)
-        self.reader = Reader(disk, self._place, _keeper(disk, key, self._place.name))
+        self.quarantine = quarantine.name_of(key.kind, key.id)
+        self.reader = Reader(disk, self._place, _keeper(disk, key, self.quarantine))
         self._manifest: tuple[File, Manifest] | None = None
 
     def manifest(self) -> Manifest:
@@ -41,7 +42,7 @@ class Held:
 
     def view_as_of(self, moment: str) -> View:
         """The log as it was at a moment, as far as its lines still tell; nothing is remembered."""
-        damaged = _keeper(self._disk, self.key, self._place.name)
+        damaged = _keeper(self._disk, self.key, self.quarantine)
         return Reader(self._disk, self._place, damaged, as_of=moment).view()
 
     def forget(self) -> None:

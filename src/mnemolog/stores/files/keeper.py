@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from mnemolog import paths
+from mnemolog.errors import StorageFullError
 from mnemolog.fs import Disk
 from mnemolog.log import archive, audit, intents, moved, runs, sessions
 from mnemolog.log.redacting import MakeRedactor, Redaction
@@ -21,6 +22,9 @@ from mnemolog.stores.files.archiving import Archives, bring_back
 from mnemolog.stores.files.census import users
 from mnemolog.stores.files.held import Held
 from mnemolog.stores.files.uses import Uses, read_uses
+
+# So many ids of any length fit into the reserve of a full disk.
+_FEW = 32
 
 
 class FilesKeeper:
@@ -53,9 +57,32 @@ class FilesKeeper:
 
     def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
         held = self._held(log)
-        gone = erasing.erase(self._disk, held.writer, log, limits, record, self._purge)
+        try:
+            gone = erasing.erase(self._disk, held.writer, log, limits, record, self._purge)
+        except StorageFullError:
+            if len(limits) <= _FEW:
+                raise
+            gone = self._erase_in_portions(log, limits, record)
         held.reader.restart()
         return gone
+
+    def _erase_in_portions(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
+        """So few at a time that each intent fits into the reserve of a full disk."""
+        lines, places, pairs = 0, Counter[str](), list(limits.items())
+        for start in range(0, len(pairs), _FEW):
+            some = dict(pairs[start : start + _FEW])
+            gone = self._erase(log, some, record._replace(entries=len(some)))
+            lines += gone.lines
+            places.update(gone.places)
+        return Gone(lines, dict(places))
+
+    def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
+        held = self._held(log)
+        held.reader.view()  # copies what is damaged
+        return erasing.named_in_quarantine(self._disk, held.quarantine, ids)
+
+    def knows(self, log: LogKey, identifier: str) -> bool:
+        return bool(self._held(log).reader.find(identifier).heads)
 
     def lines(self, log: LogKey) -> Iterator[Entry]:
         held = self._held(log)
@@ -92,10 +119,12 @@ class FilesKeeper:
         return moved.entries(self._disk, paths.file_name(session_id), generations)
 
     def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
-        return moved.change(self._disk, paths.file_name(session_id), change)
+        with self._held(LogKey("session", session_id)).writer.locked():
+            return moved.change(self._disk, paths.file_name(session_id), change)
 
     def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
-        return moved.forget(self._disk, paths.file_name(session_id), ids)
+        with self._held(LogKey("session", session_id)).writer.locked():
+            return moved.forget(self._disk, paths.file_name(session_id), ids)
 
     def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
         return self._archives.archive(session_id, now, progress)
@@ -115,12 +144,14 @@ class FilesKeeper:
     def lease(self, name: str) -> AbstractContextManager[bool]:
         return upkeep.lease(self._disk, name)
 
-    def redaction(self, patterns: tuple[RedactionPattern, ...]) -> Redact:
-        return self._redaction.for_patterns(patterns)
+    def redaction(
+        self, patterns: tuple[RedactionPattern, ...], kinds: tuple[str, ...] = ()
+    ) -> Redact:
+        return self._redaction.for_rules(patterns, kinds)
 
     def use(self, session_id: str, ids: Collection[str], at: str) -> None:
         noted = Uses(self._disk)
-        noted.note((paths.session_folder(session_id), Use(one, at)) for one in ids)
+        noted.note((paths.session_folder(session_id), None, Use(one, at)) for one in ids)
         noted.flush()
 
     def used(self, session_id: str) -> dict[str, int]:
@@ -144,8 +175,8 @@ class FilesKeeper:
     def record(self, line: Audited) -> None:
         audit.record(self._disk, line)
 
-    def audited(self) -> Iterator[Audited]:
-        return audit.read(self._disk)
+    def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
+        return audit.read(self._disk, is_strict=is_strict)
 
     def scan(
         self, needles: Mapping[str, bytes], progress: Progress | None = None

@@ -14,6 +14,7 @@ from mnemolog.ports import Progress
 from mnemolog.ports.keeping import Trace
 
 _PIECE = 1 << 20
+_GZIP = b"\x1f\x8b"
 
 
 def scan(
@@ -29,7 +30,7 @@ def scan(
             continue  # removed meanwhile
         for trace in _scan_pieces(path, _pieces(file), needles, longest):
             yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
-        if path.endswith(".gz"):
+        if file.read(0, 2) == _GZIP:
             yield from _scan_pieces(f"{path} (unpacked)", _unpacked(file), needles, longest)
         if progress is not None:
             progress(done, len(found))

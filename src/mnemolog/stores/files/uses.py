@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from mnemolog import paths
-from mnemolog.errors import StorageError
+from mnemolog.errors import SessionError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.log import forks
+from mnemolog.log.places import open_guard
 from mnemolog.ports import Use
 from mnemolog.stores.files.archiving import archived_file
+from mnemolog.stores.files.feed import place_named
 
 NAME = "access.jsonl"
 _MOST = 4096
@@ -33,11 +35,15 @@ class Uses:
     def forget(self) -> None:
         """Drop what was not written yet."""
         self._mutex = threading.Lock()
-        self._waiting: list[tuple[str, Use]] = []
+        self._waiting: list[tuple[str, int | None, Use]] = []
         self._since = time.monotonic()
 
-    def note(self, uses: Iterable[tuple[str, Use]]) -> bool:
-        """Note uses: each one's log, its id, and when; says whether it is time to flush."""
+    def note(self, uses: Iterable[tuple[str, int | None, Use]]) -> bool:
+        """Note uses: each one's log and its generation, its id and when; is it time to flush?
+
+        Of a log that was rewritten before they are written, they are dropped: what was used may be
+        erased by then. Without a generation they are written in any case.
+        """
         with self._mutex:
             self._waiting += [one for one in uses if one[0].startswith(f"{paths.SESSIONS}/")]
             return len(self._waiting) >= _MOST or time.monotonic() - self._since > _SECONDS
@@ -45,26 +51,25 @@ class Uses:
     def logs(self) -> set[str]:
         """The logs whose uses wait to be written."""
         with self._mutex:
-            return {name for name, _ in self._waiting}
+            return {name for name, _, _ in self._waiting}
 
     def drop(self, log: str, ids: Collection[str]) -> None:
         """Forget what was noted about these entries and not written yet."""
         with self._mutex:
-            self._waiting = [
-                (name, use) for name, use in self._waiting if name != log or use.id not in ids
-            ]
+            self._waiting = [one for one in self._waiting if one[0] != log or one[2].id not in ids]
 
     def flush(self) -> None:
         """Append what was noted; the disk's errors cost only notes."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
             self._since = time.monotonic()
-        by_log: dict[str, list[Use]] = {}
-        for name, use in waiting:
-            by_log.setdefault(name, []).append(use)
+        by_log: dict[str, list[tuple[int | None, Use]]] = {}
+        for name, generation, use in waiting:
+            by_log.setdefault(name, []).append((generation, use))
         for name, own in by_log.items():
-            with suppress(FileNotFoundError, FileExistsError, StorageError):
-                self._append(name, own)
+            with suppress(FileNotFoundError, FileExistsError, StorageError, SessionError):
+                now = place_named(name).chain(open_guard(self._disk, place_named(name))).generation
+                self._append(name, [use for then, use in own if then in (None, now)])
 
     def _append(self, name: str, uses: list[Use]) -> None:
         rows = (json.dumps({"v": 1, "id": use.id, "at": use.at}) for use in uses)

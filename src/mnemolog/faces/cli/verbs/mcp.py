@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--session", metavar="ID", help="Work in this session; else in one of the client.")
 @click.option("--http", "over_http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
-@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True)
-@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=7078, show_default=True)
+@click.option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", help="Listen here; 127.0.0.1 unless told."
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=7078,
+    help="And on this port; 7078 unless told, any that is free for 0.",
+)
 @click.option(
     "--behind-tls", is_flag=True, help="A proxy in front speaks TLS: other addresses may be bound."
 )
