@@ -11,6 +11,7 @@ import pytest
 
 import mnemolog
 from mnemolog import AsyncMemory, Memory
+from mnemolog.aio import AsyncRun
 from mnemolog.errors import SchemaInvalidError
 from tests.log.test_locks import held
 
@@ -116,9 +117,10 @@ def verbs(kind: type) -> set[str]:
 def test_async_memory_offers_every_verb(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store") as memory:
-            for name in verbs(Memory) - {"open", "for_agent", "for_user", "watch"}:
+            for name in verbs(Memory) - {"open", "for_agent", "for_user", "watch", "run"}:
                 assert inspect.iscoroutinefunction(getattr(memory, name)), name
             assert inspect.isasyncgenfunction(memory.watch)
+            assert isinstance(memory.run("talk"), AsyncRun)
             assert isinstance(memory.for_agent("architect"), AsyncMemory)
             assert isinstance(memory.for_user("u1"), AsyncMemory)
             with pytest.raises(AttributeError):

@@ -116,7 +116,7 @@ DIALECTS: tuple[Dialect, ...] = (OpenAI(), Anthropic())
 
 
 class Agent:
-    """An agent with an optional memory: with one, the tools and the prompt parts come by themselves.
+    """An agent with an optional memory: with one, tools and prompt parts come by themselves.
 
     `prompts` are those of its last run, one for each call of the model.
     """
@@ -159,9 +159,7 @@ class Agent:
         self.prompts.append(self._prompt(task, history, tools))
         return ""
 
-    def _prompt(
-        self, task: str, history: list[dict[str, Any]], tools: BoundTools | None
-    ) -> Prompt:
+    def _prompt(self, task: str, history: list[dict[str, Any]], tools: BoundTools | None) -> Prompt:
         if tools is None:
             return Prompt("", [{"role": "user", "content": task}, *history], [])
         seen = tools.variables()

@@ -77,7 +77,10 @@ def test_metadata_is_shown_and_nothing_in_a_note_can_pass_for_another_one(tools)
 def test_clearing_is_confirmed_with_how_many_and_whether_it_can_be_undone(tools):
     for name in ("run", "session"):
         tools.call("save_memory", {"compartment": name, "content": "x", "category": "c"})
-    clear = lambda **given: tools.call("clear_memory", given).text  # noqa: E731
+
+    def clear(**given):
+        return tools.call("clear_memory", given).text
+
     assert clear(compartment="run", category="d") == "Cleared 0 from run."
     assert clear(compartment="run") == "Cleared 1 from run."
     undone = "The owner can undo this for a while."
@@ -230,7 +233,10 @@ def test_search_reaches_every_session_of_the_agent_and_no_other(many):
 
 def test_search_is_narrowed_by_type_tag_and_time(many):
     with many.run("s0", agent_id="planner") as run:
-        search = lambda **given: bind(run).call("search_memory", {"query": "harbour", **given}).text  # noqa: E731, E501
+
+        def search(**given):
+            return bind(run).call("search_memory", {"query": "harbour", **given}).text
+
         assert "harbour" not in search(types=["decision"])
         assert "harbour" not in search(tags=["ship"])
         assert "harbour" in search(tags=["port"], types=["note"])

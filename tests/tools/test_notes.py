@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -169,7 +170,7 @@ def shelf(run):
     return run
 
 
-FILTERS = {
+FILTERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing": ({}, ["both", "category", "tag", "neither"]),
     "category": ({"category": "work"}, ["both", "category"]),
     "tag": ({"tags": ["red"]}, ["both", "tag"]),

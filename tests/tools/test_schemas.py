@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any, Literal, get_type_hints
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from mnemolog.errors import InvalidFormatError

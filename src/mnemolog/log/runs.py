@@ -56,7 +56,7 @@ def begin(disk: Disk, writer: Writer, session: SessionPlace, run_id: str, first:
         if disk.ident(path) is not None:
             return False
         disk.mkdir(folder_of(session))
-        sweep(disk, session)
+        _shred_passing(disk, session)
         fs.replace(disk, path, lines.Draft(first).line(1))
         disk.sync_folder(session.folder)
     return True
@@ -80,9 +80,13 @@ def sweep(disk: Disk, session: SessionPlace) -> None:
     folder = folder_of(session)
     if disk.ident(folder) is None:
         return
-    for name in passing(disk, session):
-        shred(disk, f"{folder}/{name}")
+    _shred_passing(disk, session)
     disk.sync_folder(folder)  # also what another process did not live to sync
+
+
+def _shred_passing(disk: Disk, session: SessionPlace) -> None:
+    for name in passing(disk, session):
+        shred(disk, f"{folder_of(session)}/{name}")
 
 
 def passing(disk: Disk, session: SessionPlace) -> list[str]:

@@ -67,7 +67,7 @@ def test_ids_of_other_agents_do_not_exist(memory, theirs):
             found = await ask("get_memory", {"compartment": "session", "id": theirs})
             assert found == await ask("get_memory", {"compartment": "session", "id": "no-such-id"})
             told, _ = await ask("clear_memory", {"compartment": "session", "id": theirs})
-            assert told == "Cleared 0 from session."
+            assert told.startswith("Cleared 0 from session.")
             note = {"compartment": "session", "id": theirs, "content": "mine now"}
             assert (await ask("save_memory", note))[1] is False
             listed = (await client.list_resources()).resources

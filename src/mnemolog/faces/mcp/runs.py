@@ -88,8 +88,9 @@ class Runs:
             return seat
 
     async def _opened(self, held: MutableMapping[str, Any], key: str, client: str) -> Seat:
-        seat = await self.in_thread(self._begin, client)
-        self._open.add(seat)
+        with anyio.CancelScope(shield=True):  # a run that was begun must be known, to be ended
+            seat = await self.in_thread(self._begin, client)
+            self._open.add(seat)
         held[key] = seat
         if len(self._shared) > _MOST_SHARED:
             await self._end(self._shared.pop(next(iter(self._shared))))
