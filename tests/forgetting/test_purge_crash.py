@@ -62,7 +62,7 @@ def moments() -> list[Moment[None]]:
     return recorder.stop()
 
 
-def complete(disk: SimulatedDisk, name: str) -> None:
+def complete(disk: SimulatedDisk, name: str, most: int = 2) -> None:
     """Purge what a crash left, and check that all of it is as it has to be."""
     memory = opened(disk, FixedClock(END))
     for session, kept in KEPT.items():
@@ -75,7 +75,7 @@ def complete(disk: SimulatedDisk, name: str) -> None:
     assert found_in(disk.tree(), GONE) == {}, name
     assert sorted(memory.undelete("talk", HIDDEN["talk"]).ids) == HIDDEN["talk"], name
     assert memory.undelete("talk", ["c4"]).ids == (), name
-    assert 1 <= len(purges(memory)) <= 2, name
+    assert 1 <= len(purges(memory)) <= most, name  # one for each that came so far
 
 
 def test_a_purge_that_is_killed_anywhere_is_completed_by_the_next(moments):
@@ -99,4 +99,5 @@ def test_a_purge_that_is_killed_twice_is_completed_all_the_same(moments):
         opened(disk, FixedClock(END)).purge(confirm=True)
         later = recorder.stop()
         for second in later[:: max(1, len(later) // 8)]:
-            complete(second.disk.kill(), f"before {first.before}, then before {second.before}")
+            name = f"before {first.before}, then before {second.before}"
+            complete(second.disk.kill(), name, most=3)

@@ -94,11 +94,13 @@ def test_a_moved_entry_that_lives_on_in_the_log_is_left_alone(is_hidden):
 
 
 @pytest.mark.req("S001-102")
-def test_an_archived_session_goes_as_a_whole_or_not_at_all():
-    past, overdue = entry(121), entry(119)
+def test_an_archived_session_goes_as_a_whole_and_what_is_past_does_not_wait_for_the_rest():
+    past, overdue = entry(121, id="past"), entry(119, id="overdue")
+    kept = entry(9999, "note", id="kept")
     assert due(Kept([past], archived_at=stamp(60)), TERMS) == Due((), (past,), is_whole=True)
-    assert due(Kept([past, overdue], archived_at=stamp(60)), TERMS) == Due()
-    assert due(Kept([past, entry(9999, "note")], archived_at=stamp(60)), TERMS) == Due()
+    assert due(Kept([past, overdue], archived_at=stamp(60)), TERMS) == Due((), (past,))
+    assert due(Kept([past, kept], archived_at=stamp(60)), TERMS) == Due((), (past,))
+    assert due(Kept([overdue, kept], archived_at=stamp(60)), TERMS) == Due()
 
 
 def test_what_somebody_deleted_does_not_wait_for_the_rest_of_an_archived_session():

@@ -13,6 +13,7 @@ from mnemolog import paths
 from mnemolog.errors import MnemologError, SettingsError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk, file_system
+from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
 from mnemolog.model.times import to_text
 from mnemolog.ports import SHARED, LogKey
@@ -165,9 +166,10 @@ def _check_logs(visit: Visit) -> Iterator[Case]:
     for done, name in enumerate(users, len(folders)):
         visit.progress(done, total)
         path = f"{paths.USERS}/{name}/{_USER_LOG}"
-        yield from _guarded(path, _check_file_log(visit, id_of(name) or name, path))
+        log = name_of("user", id_of(name) or name)
+        yield from _guarded(path, _check_file_log(visit, log, path))
     shared = place_of(SHARED)
-    yield from _guarded(shared.guard, _check_file_log(visit, shared.name, shared.guard))
+    yield from _guarded(shared.guard, _check_file_log(visit, name_of("shared", ""), shared.guard))
     visit.progress(total, total)
 
 
