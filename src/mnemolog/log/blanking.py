@@ -7,6 +7,7 @@ loss is still recognised and done again; the second takes the id away too.
 """
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
@@ -83,14 +84,19 @@ def _about(file: File, limits: Limits) -> Iterator[_Found]:
     """Where the lines about these ids lie; in damage, the raw bytes that name an id count."""
     names = [mark + msgspec.json.encode(one) for one in limits for mark in (b'"id":', b'"target":')]
     content = file.read(0, file.size())
-    start = 0
-    while start < len(content):
+    for start in _starts(content, names):
         end = content.find(b"\n", start)
-        end = len(content) if end < 0 else end + 1
-        line = content[start:end].rstrip(b"\r\n")
-        if len(names) > _FEW or any(name in line for name in names):
-            yield from _in_line(line, start, limits, names)
-        start = end
+        line = content[start : end if end >= 0 else None].rstrip(b"\r")
+        yield from _in_line(line, start, limits, names)
+
+
+def _starts(content: bytes, names: list[bytes]) -> list[int]:
+    """Where the lines begin that may be about the names: all of them, if there are many names."""
+    if len(names) > _FEW:
+        found = [0, *(at.end() for at in re.finditer(b"\n", content))]
+        return [start for start in found if start < len(content)]
+    hits = (at.start() for name in names for at in re.finditer(re.escape(name), content))
+    return sorted({content.rfind(b"\n", 0, at) + 1 for at in hits})
 
 
 def _in_line(line: bytes, start: int, limits: Limits, names: list[bytes]) -> Iterator[_Found]:
@@ -135,5 +141,5 @@ def _blank(length: int, identifier: str, seq: int, stamp: str) -> bytes | None:
 
 
 def _random_id(like: str) -> str:
-    """An id no longer than the one that it takes the place of."""
-    return os.urandom(16).hex()[: max(1, min(len(like), 16))]
+    """An id no longer than the one that it takes the place of, and hardly anybody else's."""
+    return ("~" + os.urandom(8).hex())[: max(1, min(len(like), 16))]

@@ -6,7 +6,7 @@ write in progress, or was torn off.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -62,6 +62,9 @@ class _Mark(NamedTuple):
 class Reader:
     """Reads one log from any number of threads, beside any number of writers."""
 
+    _chain: Chain
+    _mark: _Mark
+
     def __init__(
         self, disk: Disk, place: Place, on_damage: OnDamage, *, as_of: str | None = None
     ) -> None:
@@ -85,6 +88,19 @@ class Reader:
             self.guard = None
             self._files = []
             self._start_over()
+
+    def forget_entries(self, ids: Iterable[str]) -> None:
+        """Let go of entries that were just erased, without reading all the others again."""
+        with self._mutex:
+            if not self._files:
+                return
+            guard, chain = look(self._disk, self._place)
+            if chain != self._chain._replace(generation=self._chain.generation + 1):
+                return  # somebody else was there too: the next look reads it all
+            for identifier in ids:
+                self._fold.heads.pop(identifier, None)
+            self.guard, self._chain = guard, chain
+            self._mark = self._mark._replace(last_sum=None)  # the last line may be a blank one now
 
     def _start_over(self) -> None:
         self._fold = Fold()

@@ -99,7 +99,7 @@ class Forgetting(Keeping):
         found = self._chosen(where, chosen, is_all=True)
         meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
         self._add_unseen(session_id, chosen, meant)
-        texts = [text for log, ids in meant.items() for text in self._said(log, ids)]
+        said = [one for log, ids in meant.items() if verify for one in self._said(log, ids)]
         places: Counter[str] = Counter()
         for log, ids in meant.items():
             record = self._audited("erase", session_id, len(ids), reason, chosen.kinds)
@@ -112,7 +112,7 @@ class Forgetting(Keeping):
             erased_at=to_text(where.now),
             places=dict(places),
             out_of_reach=self.known_backups(),
-            verification=self._prove(erased, texts, progress) if verify and erased else None,
+            verification=self._prove(erased, said, progress) if verify and erased else None,
         )
 
     def _add_unseen(

@@ -49,11 +49,18 @@ class FilesKeeper:
             return Gone(0, {})
         if log.kind == "session":
             bring_back(self._disk, held)  # what is erased must go out of the archive too
-        limits = dict.fromkeys(ids, held.reader.view().last_seq)
-        return self._erase(log, limits, record)
+        limits = dict.fromkeys(ids, held.reader.find().last_seq)
+        gone = self._erase(log, limits, record)
+        if log.kind == "session":
+            held.reader.forget_entries(ids)
+        else:
+            held.reader.restart()
+        return gone
 
     def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
-        return self._erase(log, limits, record)
+        gone = self._erase(log, limits, record)
+        self._held(log).reader.restart()
+        return gone
 
     def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
         held = self._held(log)
@@ -63,7 +70,6 @@ class FilesKeeper:
             if len(limits) <= _FEW:
                 raise
             gone = self._erase_in_portions(log, limits, record)
-        held.reader.restart()
         return gone
 
     def _erase_in_portions(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
