@@ -38,7 +38,7 @@ class Slow:
 class Twin(Slow):
     """The same, and fast enough for any number of texts."""
 
-    at_once = None
+    at_once = None  # type: ignore[assignment]
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def write_file(path: str, content: bytes) -> None:
     path = os.path.abspath(path)
     above, name = os.path.split(path)
     disk = RealDisk(above)
-    refuse_existing(path)
+    refuse_existing(path, is_file=True)
     try:
         _write_one(disk, FileOut(name, content))
     except FileNotFoundError as error:
@@ -148,12 +148,13 @@ def write_file(path: str, content: bytes) -> None:
     disk.sync_folder("")
 
 
-def refuse_existing(path: str) -> None:
-    """Refuse a name that something has already, except for an empty folder."""
+def refuse_existing(path: str, *, is_file: bool = False) -> None:
+    """Refuse a name that something has already, except for an empty folder for a folder."""
     path = os.path.abspath(path)
     above, name = os.path.split(path)
     found = RealDisk(above).stat(name) if name else None
-    is_empty = found is not None and found.is_folder and not RealDisk(path).list("")
+    is_folder = found is not None and found.is_folder and not is_file
+    is_empty = is_folder and not RealDisk(path).list("")
     if not name or (found is not None and not is_empty):
         raise StorageIOError(
             f"{path} is there already, and nothing is ever overwritten.",

@@ -75,7 +75,7 @@ class Exporting(ExportHost):
         subject = Subject.of(session_id, user_id, agent_id)
         report = ExportReport(layout=chosen.name)
         target = os.fspath(path)
-        refuse_existing(target)
+        refuse_existing(target, is_file=chosen.name in layouts.SINGLE)
         files = self._files(chosen, subject, report, progress)
         if chosen.name in layouts.SINGLE:
             write_file(target, next(files).content)

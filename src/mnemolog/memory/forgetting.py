@@ -131,18 +131,35 @@ class Forgetting(Keeping):
         """Everything that any line about these ids says."""
         for line in self._keeper.lines(log):
             if (line.target or line.id) in ids:
-                yield from texts_of([line.content, line.context, line.metadata, line.reason])
+                yield from texts_of([line.content, line.context, line.metadata])
         if log.kind == "session":
             moved = self._keeper.moved(log.id)
             yield from texts_of([moved[one].entry.content for one in ids if one in moved])
 
-    def delete_session(self, session_id: str, *, reason: str = "") -> None:
+    def delete_session(
+        self,
+        session_id: str,
+        *,
+        reason: str = "",
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> Erasure:
         """Remove a session and everything in it for good; for the owner alone."""
         self._manifest(session_id)
         self._owner_only("delete a session")
+        log = LogKey("session", session_id)
+        ids = {one.target or one.id for one in self._keeper.lines(log)} if verify else set()
+        said = list(self._said(log, ids)) if verify else []
         count = sum(self._read(session_id, last=0).summary.counts.values())
-        self._keeper.remove(
-            session_id, self._audited("delete session", session_id, count, reason, {})
+        record = self._audited("delete session", session_id, count, reason, {})
+        gone = self._keeper.remove(session_id, record)
+        return Erasure(
+            erased_count=count,
+            ids=tuple(sorted(ids)),
+            erased_at=record.at,
+            places=gone.places,
+            out_of_reach=self.known_backups(),
+            verification=self._prove(ids, said, progress) if verify else None,
         )
 
     def _hide(self, session_id: str, chosen: Selection, reason: str) -> Deletion:

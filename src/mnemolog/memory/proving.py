@@ -40,6 +40,10 @@ class Proving(Base):
             )
         wanted = plain.strings(list(ids) if not isinstance(ids, str) else ids, "ids")
         said = plain.strings(text if isinstance(text, str) else list(text), "text")
+        if not all(wanted) or not all(said) or not (wanted or said):
+            raise SchemaInvalidError(
+                "Nothing says what should be gone.", advice="Give ids or text, none of them empty."
+            )
         return self._prove(wanted, said, progress, is_strict=True)
 
     def audit(self) -> list[Audited]:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
-_SHORTEST = 4
-
 
 def needles(texts: Iterable[str]) -> dict[str, bytes]:
     """Each form's name and bytes: plain, as JSON, with escapes, encoded for a name; both cases."""
@@ -13,7 +11,7 @@ def needles(texts: Iterable[str]) -> dict[str, bytes]:
     for number, text in enumerate(texts, 1):
         known: set[bytes] = set()
         for form, content in _forms(text):
-            if len(content) >= _SHORTEST and content not in known:
+            if content and content not in known:
                 known.add(content)
                 found[f"text {number}, {form}"] = content
     return found

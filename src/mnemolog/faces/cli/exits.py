@@ -51,7 +51,7 @@ def table() -> list[Exit]:
         Exit(UNEXPECTED, "Something that nobody expected, with a traceback: please report it."),
         Exit(USAGE, "The command line was not understood: `E_USAGE`."),
         *branches,
-        Exit(WARNINGS, "`doctor` found warnings."),
+        Exit(WARNINGS, "Done, but there is something to look at: warnings, traces, refusals."),
         Exit(ERRORS, "`doctor` found errors."),
         Exit(INTERRUPTED, "Ctrl-C."),
         Exit(BROKEN_PIPE, "Whoever read the output went away."),

@@ -24,7 +24,7 @@ def backup(call: Call, file: str, source: str | None, with_keys: bool) -> None:
     """
     if file == RESTORE and source is not None:
         _restore(call, source)
-    elif source is not None:
+    elif source is not None or file == RESTORE:
         raise click.UsageError(f"Say `backup FILE` or `backup {RESTORE} FILE --root NEW`.")
     else:
         _backup(call, file, with_keys)

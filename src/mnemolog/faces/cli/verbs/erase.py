@@ -1,5 +1,6 @@
 """`mnemolog erase` and `mnemolog verify`"""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,24 +36,27 @@ def erase(
     Deleted entries are meant too. This cannot be undone.
     """
     wanted = chosen(**options)
-    if whole_session == bool(wanted):
+    if whole_session and wanted:
+        raise click.UsageError("--whole-session and the choice of entries exclude each other.")
+    if not whole_session and not wanted:
         raise click.UsageError("Say which entries are meant, or give --whole-session.")
-    if not yes and not call.as_json:
-        click.confirm(f"Erase from {session} for good?", abort=True)
-    with call.memory() as memory, progress("verifying") as bar:
+    if not yes:
+        _ask(call, session)
+    with call.memory() as memory, progress("erasing" if no_verify else "verifying") as bar:
+        how: dict[str, Any] = {"reason": reason, "verify": not no_verify, "progress": bar}
         if whole_session:
-            memory.delete_session(session, reason=reason)
-            return _told_session(call, session)
-        done = memory.erase(session, wanted, reason=reason, verify=not no_verify, progress=bar)
+            done = memory.delete_session(session, **how)
+        else:
+            done = memory.erase(session, wanted, **how)
     return _told(call, done)
 
 
-def _told_session(call: Call, session: str) -> int:
-    if call.as_json:
-        screen.emit({"erased_session": session})
-    else:
-        screen.say((f"session {session} erased", "strong"))
-    return exits.OK
+def _ask(call: Call, session: str) -> None:
+    """Ask whoever sits there; a program has to say --yes."""
+    if call.as_json or not sys.stdin.isatty():
+        raise click.UsageError("Nothing was erased: without somebody to ask, give --yes.")
+    if not click.confirm(f"Erase from {session} for good?"):
+        raise click.UsageError("Nothing was erased.")
 
 
 def _told(call: Call, done: "Erasure") -> int:
