@@ -42,6 +42,11 @@ class Build:
         is_whole = self.columns.is_whole(rows)
         return is_whole and (self.vectors is None or self.vectors.is_whole(self.embedded()))
 
+    def holds(self, needles: list[bytes]) -> bool:
+        """Whether the database's file holds any of these bytes, used or not."""
+        content = database.content(self._folder)
+        return any(needle in content for needle in needles)
+
     def embedded(self) -> int:
         """How many rows have their vectors; the others wait."""
         if self.vectors is None:

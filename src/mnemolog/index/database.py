@@ -88,6 +88,12 @@ def ident(folder: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def content(folder: str) -> bytes:
+    """Every byte of the database's file."""
+    with open(f"{folder}/{NAME}", "rb") as file:
+        return file.read()
+
+
 def make_folder(folder: str) -> None:
     """Make the folder of the index, unless it is there."""
     os.makedirs(folder, 0o700, exist_ok=True)

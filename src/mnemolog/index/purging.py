@@ -7,6 +7,7 @@ void before. SQLite overwrites what it deletes, and the journal is emptied at th
 
 import sqlite3
 import time
+from collections.abc import Collection
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from mnemolog.ports.keeping import Wiped
 _PATIENCE = 5.0
 _PAUSE = 0.01
 _VARIABLES = 500
+_SHORTEST = 4
 
 
 def purge(build: Build, gone: Wiped | str) -> bool:
@@ -32,7 +34,17 @@ def purge(build: Build, gone: Wiped | str) -> bool:
         elif found and isinstance(gone, Wiped):
             rows = np.union1d(rows, _rows_of_ids(db, found[0], gone))
             _settle_log(db, found[0], gone)
-        _forget(build, db, rows.astype(np.uint32))
+        gone_words = _forget(build, db, rows.astype(np.uint32))
+        gone_words |= set() if isinstance(gone, str) else gone.ids
+    return _empty_journal(build.db) and _is_rid_of(build, gone_words)
+
+
+def _is_rid_of(build: Build, words: Collection[str]) -> bool:
+    """Whether no page holds what was deleted: SQLite leaves copies where it joins pages."""
+    needles = [word.encode() for word in words if len(word.encode()) >= _SHORTEST]
+    if not needles or not build.holds(needles):
+        return True
+    build.db.execute("VACUUM")
     return _empty_journal(build.db)
 
 
@@ -82,16 +94,18 @@ def _remove_log(db: sqlite3.Connection, log: int) -> None:
     db.execute("DELETE FROM log WHERE id = ?", (log,))
 
 
-def _forget(build: Build, db: sqlite3.Connection, rows: Rows) -> None:
+def _forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
+    """Take rows out of every table and column; gives the words that are gone with them."""
     numbers = [(row,) for row in rows.tolist()]
     db.executemany("INSERT OR IGNORE INTO dead VALUES (?)", numbers)
     for table, column in (("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row")):
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
     lone = _forget_tail(db, numbers) | _forget_segments(db, rows)
-    _forget_words(db, lone)
+    words = _forget_words(db, lone)
     if build.vectors is not None:
         for row in rows[rows < build.embedded()].tolist():
             build.vectors.write(row, [""])
+    return words
 
 
 def _forget_tail(db: sqlite3.Connection, numbers: list[tuple[int]]) -> set[int]:
@@ -116,15 +130,19 @@ def _forget_segments(db: sqlite3.Connection, rows: Rows) -> set[int]:
     return terms
 
 
-def _forget_words(db: sqlite3.Connection, terms: set[int]) -> None:
+def _forget_words(db: sqlite3.Connection, terms: set[int]) -> set[str]:
     """Words whose terms no row holds any more are not remembered either."""
     segments = [segment for (segment,) in db.execute("SELECT id FROM segment")]
     for (blob,) in db.execute("SELECT terms FROM tail").fetchall():
         terms = terms - set(postings.unpack(blob)[0].tolist())
     left = [term for term in terms if not _is_held(db, segments, term)]
+    words: set[str] = set()
     for start in range(0, len(left), _VARIABLES):
         some = left[start : start + _VARIABLES]
-        db.execute(f"DELETE FROM term WHERE hash IN ({','.join('?' * len(some))})", some)
+        where = f"FROM term WHERE hash IN ({','.join('?' * len(some))})"
+        words.update(word for (word,) in db.execute(f"SELECT word {where}", some))
+        db.execute(f"DELETE {where}", some)
+    return words
 
 
 def _is_held(db: sqlite3.Connection, segments: list[int], term: int) -> bool:

@@ -68,6 +68,7 @@ def _key(disk: Disk, path: str) -> bytes:
         return fs.read_all(disk, path)
     except FileNotFoundError:
         pass
+    disk.mkdir(path.rpartition("/")[0])
     temporary = f"{path}.{os.urandom(4).hex()}.tmp"
     fs.write_new(disk, temporary, os.urandom(_KEY_BYTES).hex().encode() + b"\n")
     if disk.stat(path) is None:  # of two that come together, either will do

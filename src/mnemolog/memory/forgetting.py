@@ -99,7 +99,9 @@ class Forgetting(Keeping):
         found = self._chosen(where, chosen, is_all=True)
         meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
         self._add_unseen(session_id, chosen, meant)
-        said = [one for log, ids in meant.items() if verify for one in self._said(log, ids)]
+        # Whether words stand elsewhere is for the owner to know.
+        is_told = verify and self._viewer == OWNER
+        said = [one for log, ids in meant.items() if is_told for one in self._said(log, ids)]
         places: Counter[str] = Counter()
         for log, ids in meant.items():
             record = self._audited("erase", session_id, len(ids), reason, chosen.kinds)

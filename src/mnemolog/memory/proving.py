@@ -55,14 +55,11 @@ class Proving(Base):
         return list(self._keeper.audited())
 
     def known_backups(self) -> tuple[str, ...]:
-        """The backups that were made of this root: what is erased here still stands there."""
-        return tuple(
-            dict.fromkeys(
-                line.place
-                for line in self._keeper.audited(is_strict=False)
-                if line.action == "backup"
-            )
-        )
+        """The backups made of this root, told to the owner: they hold what is erased here."""
+        if self._viewer != OWNER:
+            return ()
+        lines = self._keeper.audited(is_strict=False)
+        return tuple(dict.fromkeys(line.place for line in lines if line.action == "backup"))
 
     def _reason(self, given: object) -> str:
         """A reason as it is kept: short, and without secrets."""

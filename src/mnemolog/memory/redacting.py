@@ -5,16 +5,17 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import ConcurrentModificationError
+from mnemolog.errors import ConcurrentModificationError, NotAllowedError
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
+from mnemolog.policy.access import OWNER
 from mnemolog.policy.drafting import Redact, hide
 from mnemolog.ports import SHARED, LogKey, Progress, Write
 
-_SAID = ("content", "context", "metadata", "tags", "reason")
+_SAID = ("content", "context", "metadata", "tags", "category", "role", "reason")
 _TRIES = 8
 
 
@@ -35,7 +36,10 @@ class Redacting(Forgetting):
         """
         if session_id is not None:
             self._manifest(session_id)
-        self._owner_only("redact what is stored")
+        if self._viewer != OWNER:
+            raise NotAllowedError(
+                "Redacting what is stored is for the owner.", advice="Use the owner's handle."
+            )
         found = [one.manifest for one in self._store.sessions(session_id)]
         kinds: Counter[str] = Counter()
         changed = sessions = 0
@@ -46,7 +50,7 @@ class Redacting(Forgetting):
             if progress is not None:
                 progress(done, len(found))
         if session_id is None:
-            changed += self._redact_beside(found, kinds, dry_run)
+            changed += self._redact_beside(kinds, dry_run)
         return Redaction(entries=changed, sessions=sessions, kinds=dict(kinds), is_dry_run=dry_run)
 
     def _redact_session(
@@ -66,13 +70,12 @@ class Redacting(Forgetting):
         self._keeper.change_moved(manifest.session_id, lambda entry: _clean(entry, redact, kinds))
         return count + bool(hidden)
 
-    def _redact_beside(self, sessions: list[Manifest], kinds: Counter[str], dry_run: bool) -> int:
-        """The shared log, and those of the users of all sessions."""
+    def _redact_beside(self, kinds: Counter[str], dry_run: bool) -> int:
+        """The shared log, and those of all users."""
         redact = self._redact(self.settings)
         if redact is None:
             return 0
-        users = dict.fromkeys(one.user_id for one in sessions if one.user_id)
-        logs = [SHARED, *(LogKey("user", user) for user in users)]
+        logs = [SHARED, *(LogKey("user", user) for user in self._keeper.users())]
         return sum(self._redact_log(log, redact, kinds, dry_run) for log in logs)
 
     def _redact_log(self, log: LogKey, redact: Redact, kinds: Counter[str], dry_run: bool) -> int:

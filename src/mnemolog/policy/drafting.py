@@ -66,13 +66,28 @@ def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
     """Hide secrets in the fields that hold what somebody said, never in ids; says which kinds."""
     if redact is None:
         return ()
-    said = {name: fields[name] for name in _SAID if name in fields}
-    clean, counts = redact(said)
-    fields.update(clean)
-    kinds = dict(counts)
+    kinds: dict[str, int] = {}
+    for name in _SAID:
+        if fields.get(name):
+            fields[name], counts = redact(fields[name])
+            kinds.update(counts)
+    _hide_named(fields, redact, kinds)
+    for name in _NAMED:
+        if fields.get(name):
+            fields[name] = _tag(fields[name], redact, kinds)
     if "tags" in fields:
         fields["tags"] = tuple(dict.fromkeys(_tag(tag, redact, kinds) for tag in fields["tags"]))
     return tuple(kinds)
+
+
+def _hide_named(fields: dict[str, Any], redact: Redact, kinds: dict[str, int]) -> None:
+    """A preference called `db_password` says by its key what its value is."""
+    content = fields.get("content")
+    if isinstance(content, dict) and isinstance(content.get("key"), str) and "value" in content:
+        clean, counts = redact({content["key"]: content["value"]})
+        if counts:
+            fields["content"] = {**content, "value": next(iter(clean.values()))}
+            kinds.update(counts)
 
 
 def _tag(tag: str, redact: Redact, kinds: dict[str, int]) -> str:
@@ -157,6 +172,7 @@ def _check_sizes(entry: Entry, storage: Storage) -> None:
 
 
 _SAID = ("content", "context", "metadata")
+_NAMED = ("category", "role", "compartment")
 FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
 _KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
          "importance", "metadata")  # fmt: skip

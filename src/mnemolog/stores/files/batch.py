@@ -86,6 +86,8 @@ class Batch:
         heads = {head.id: head for head in view.heads}
         for write in given:
             self._check_one(write, heads.get(_subject(write)))
+            if _subject(write) not in heads:
+                self._check_moved(write)
         known = set(heads)
         revised = []
         for write in self._writes:
@@ -93,13 +95,16 @@ class Batch:
             known.add(write.entry.id)
         self.revised = tuple(revised)
 
+    def _check_moved(self, write: Write) -> None:
+        """An id is not free because a compaction has moved its entry out."""
+        if self._held.key.kind == "session":
+            one = self._held.moved().get(_subject(write))
+            if one is not None and not may_change(self._viewer, one.entry):
+                raise _taken(write)
+
     def _check_one(self, write: Write, head: Head | None) -> None:
         if head is not None and not may_change(self._viewer, head):
-            raise ConcurrentModificationError(
-                f"The id {write.entry.id!r:.140} is taken by another writer.",
-                advice="Choose another id, or leave it out.",
-                id=write.entry.id,
-            )
+            raise _taken(write)
         expected = write.expected_seq
         if expected is not None and (head is None or head.dead or head.seq != expected):
             raise ConcurrentModificationError(
@@ -135,3 +140,11 @@ class Batch:
 def _subject(write: Write) -> str:
     """The id that a line is about."""
     return write.entry.target or write.entry.id
+
+
+def _taken(write: Write) -> ConcurrentModificationError:
+    return ConcurrentModificationError(
+        f"The id {write.entry.id!r:.140} is taken by another writer.",
+        advice="Choose another id, or leave it out.",
+        id=write.entry.id,
+    )

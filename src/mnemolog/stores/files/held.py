@@ -4,13 +4,14 @@ from contextlib import suppress
 
 from mnemolog import paths
 from mnemolog.fs import Disk, File
-from mnemolog.log import quarantine, runs, sessions
+from mnemolog.log import moved, quarantine, runs, sessions
 from mnemolog.log.places import FilePlace, Place, SessionPlace, facts, guard_ident
 from mnemolog.log.reader import OnDamage, Reader, View
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.log.writer import Writer
 from mnemolog.model.entry import Damage
 from mnemolog.model.session import Manifest
+from mnemolog.policy.compaction import Weighed
 from mnemolog.ports import LogKey
 from mnemolog.settings import Settings
 
@@ -30,6 +31,7 @@ class Held:
         self.quarantine = quarantine.name_of(key.kind, key.id)
         self.reader = Reader(disk, self._place, _keeper(disk, key, self.quarantine))
         self._manifest: tuple[File, Manifest] | None = None
+        self._moved: tuple[Manifest, dict[str, Weighed]] | None = None
 
     def manifest(self) -> Manifest:
         """A session's manifest, read again only when it was replaced, archived or restored."""
@@ -39,6 +41,16 @@ class Held:
             held = facts(self._disk, self._place)
             self._manifest = held
         return held[1]
+
+    def moved(self) -> dict[str, Weighed]:
+        """The entries that compactions moved out; read again only when the manifest changed."""
+        manifest = self.manifest()
+        known = self._moved
+        if known is None or known[0] is not manifest:
+            generations = manifest.markers.get("moved", ())
+            found = moved.entries(self._disk, paths.file_name(self.key.id), generations)
+            known = self._moved = (manifest, found)
+        return known[1]
 
     def view_as_of(self, moment: str) -> View:
         """The log as it was at a moment, as far as its lines still tell; nothing is remembered."""

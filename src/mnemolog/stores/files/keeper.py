@@ -125,11 +125,17 @@ class FilesKeeper:
         return moved.entries(self._disk, paths.file_name(session_id), generations)
 
     def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
-        with self._held(LogKey("session", session_id)).writer.locked():
+        if not moved.files(self._disk, paths.file_name(session_id)):
+            return 0
+        held = self._held(LogKey("session", session_id))
+        bring_back(self._disk, held)
+        with held.writer.locked():
             return moved.change(self._disk, paths.file_name(session_id), change)
 
     def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
-        with self._held(LogKey("session", session_id)).writer.locked():
+        held = self._held(LogKey("session", session_id))
+        bring_back(self._disk, held)
+        with held.writer.locked():
             return moved.forget(self._disk, paths.file_name(session_id), ids)
 
     def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
