@@ -1,5 +1,6 @@
 """What many tests share: a root in a fresh folder, a memory opened on it, a clock that is set."""
 
+import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from mnemolog import Memory
+
+# Who starts the tests in the background may have had Ctrl-C ignored; what they start must hear it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class SetClock:
