@@ -341,7 +341,7 @@ def test_the_size_counts_every_line_tombstones_too(memory, sid, folder):
 # --- what it tells
 
 
-@pytest.mark.req("S001-062", "S001-129", "S002-092", "S002-213", "S002-214")
+@pytest.mark.req("S001-062", "S001-129", "S002-053", "S002-092", "S002-213", "S002-214")
 def test_result_audit_manifest_and_statistics_tell_the_same_numbers(
     memory, sid, root, folder, clock
 ):
