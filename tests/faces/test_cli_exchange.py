@@ -4,14 +4,11 @@ import json
 import os
 import pty
 import subprocess
-import sys
 
 import pytest
 
+from tests.faces.processes import COMMAND, WAIT
 from tests.layouts.world import fill
-
-COMMAND = [sys.executable, "-m", "mnemolog.faces.cli"]
-WAIT = 60
 
 
 @pytest.fixture
@@ -119,7 +116,7 @@ def test_names_in_a_report_cannot_move_the_cursor(run, root, tmp_path):
 def test_the_prefix_and_the_layout_are_passed_on(run, ask, root, chat):
     run("import", str(chat), "--prefix", "old-", code=5)
     assert [one["id"] for one in ask("sessions")] == ["old-talk"]
-    assert ask("import", str(chat), "--layout", "four-files")[0]["layout"] == "four-files"
+    assert "four-files" in run("import", str(chat), "--layout", "four-files", code=5).stderr
     assert "one of" in run("import", str(chat), "--layout", "markdown", code=5).stderr
     assert "no file or folder" in run("import", str(chat.parent / "none"), code=3).stderr
 

@@ -6,18 +6,15 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from mnemolog.faces import cli
+from tests.faces.processes import COMMAND, WAIT, running
 from tests.log.rewriting import rewrite
-
-COMMAND = [sys.executable, "-m", "mnemolog.faces.cli"]
-WAIT = 60
 
 
 @pytest.fixture
@@ -53,18 +50,6 @@ def on_terminal(words: list[str], environ: dict[str, str]) -> tuple[int, str]:
         pass
     os.close(ours)
     return process.wait(WAIT), shown.decode()
-
-
-@contextmanager
-def running(words: list[str], environ: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def test_the_command_is_installed_under_its_name():

@@ -5,9 +5,7 @@ import os
 import pty
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,8 @@ from mnemolog import Memory
 from mnemolog.faces.cli.call import Call
 from mnemolog.faces.cli.verbs.search import tell
 from mnemolog.model.query import Hits
+from tests.faces.processes import COMMAND, WAIT, running
 from tests.log.rewriting import rewrite
-
-COMMAND = [sys.executable, "-m", "mnemolog.faces.cli"]
-WAIT = 60
 
 
 @pytest.fixture
@@ -280,18 +276,6 @@ def test_the_demo_finds_again_what_it_wrote(ask, run):
 def environ(root: Path) -> dict[str, str]:
     quiet = {name: value for name, value in os.environ.items() if not name.startswith("MNEMOLOG_")}
     return quiet | {"MNEMOLOG_ROOT": str(root), "TERM": "xterm", "COLUMNS": "60"}
-
-
-@contextmanager
-def running(words: list[str], environ: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def told(process: subprocess.Popen[str]) -> Any:

@@ -142,6 +142,15 @@ def test_a_backup_is_recorded_after_it_was_made(filled, tmp_path):
     assert filled.known_backups() == (str(tmp_path / "all.tar.gz"),)
 
 
+def test_a_broken_audit_says_that_there_may_be_other_backups(filled, root, tmp_path):
+    filled.backup(tmp_path / "all.tar.gz")
+    with open(root / "audit.jsonl", "ab") as audit:
+        audit.write(b"not a line of an audit\n")
+    first, doubt = filled.known_backups()
+    assert first == str(tmp_path / "all.tar.gz")
+    assert doubt.startswith("perhaps others: ")
+
+
 def test_links_and_names_that_cannot_be_kept_are_told_and_left_out(filled, root, tmp_path):
     (root / "link").symlink_to("/etc/hostname")
     os.mkfifo(root / "pipe")
@@ -200,6 +209,8 @@ def test_nothing_is_overwritten_and_nothing_is_written_inside_the_root(filled, r
     for target in ("there.tar.gz", "store/a.tar.gz", "store/sessions/a.tar.gz", "link/a.tar.gz"):
         with pytest.raises(InvalidFormatError):
             filled.backup(tmp_path / target)
+        with pytest.raises(InvalidFormatError):
+            filled.export_to(tmp_path / target)
     assert (tmp_path / "there.tar.gz").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "store", "there.tar.gz"]
     assert filled.known_backups() == ()

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from mnemolog.index import database, tokens
 from mnemolog.index.columns import Columns
@@ -23,11 +23,10 @@ class Build:
         self._folder = folder
         self._ident = database.ident(folder)
         self.db = database.connect(folder, identity_of(embedder))
-        try:
+        with ExitStack() as undone:
+            undone.callback(self.db.close)
             number = database.build_of(self.db)
-        except BaseException:
-            self.db.close()
-            raise
+            undone.pop_all()
         self.columns = Columns(folder, number)
         self.vectors = Vectors(folder, number, embedder) if embedder else None
         self.snapshot = Snapshot(self.db, self.columns)

@@ -6,6 +6,7 @@ Making and throwing away are for whoever is alone with the index; see `gate`.
 import os
 import shutil
 import sqlite3
+from contextlib import ExitStack, closing
 from stat import S_ISREG
 from urllib.parse import quote
 
@@ -60,14 +61,12 @@ def connect(folder: str, identity: str) -> sqlite3.Connection:
     """Open the database; raises `UnfitError` if it is not what it should be."""
     path = f"{folder}/{NAME}"
     _check_files(path)
-    connection = _open(path)
-    try:
+    with ExitStack() as undone:
+        connection = undone.enter_context(closing(_open(path)))
         found = connection.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
         if found != (_stamp(identity),):
             raise UnfitError("it is of another version")
-    except BaseException:
-        connection.close()
-        raise
+        undone.pop_all()
     return connection
 
 
@@ -153,12 +152,11 @@ def _open(path: str) -> sqlite3.Connection:
         check_same_thread=False,
         timeout=30,
     )
-    try:
+    with ExitStack() as undone:
+        undone.callback(connection.close)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA cache_size = -16000")
-    except BaseException:
-        connection.close()
-        raise
+        undone.pop_all()
     return connection

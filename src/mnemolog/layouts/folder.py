@@ -5,6 +5,7 @@ No link is followed and nothing but regular files is opened.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 
 from mnemolog.errors import InvalidFormatError, StorageError, StorageIOError
 from mnemolog.fs import Disk, Stat, full
@@ -123,13 +124,12 @@ def write_folder(path: str, files: Iterable[FileOut]) -> None:
             advice="Remove it, or choose another name.",
         )
     disk.mkdir(temporary)
-    try:
+    with ExitStack() as undone:
+        undone.callback(_remove, disk, temporary)
         _write_all(RealDisk(f"{path}.partial"), files)
         disk.rename(temporary, name)
         disk.sync_folder("")
-    except BaseException:
-        _remove(disk, temporary)
-        raise
+        undone.pop_all()
 
 
 def write_file(path: str, content: bytes) -> None:

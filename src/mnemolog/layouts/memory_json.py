@@ -19,7 +19,7 @@ from mnemolog.layouts.contract import (
     Refused,
     SessionFound,
 )
-from mnemolog.layouts.parsing import document, parse
+from mnemolog.layouts.parsing import documents, parse
 from mnemolog.model.entry import Entry
 from mnemolog.paths import file_name
 
@@ -31,14 +31,12 @@ _UPDATED = "updated_at"
 
 
 def _documents(source: FileSource) -> Iterator[tuple[str, dict[str, Any] | Refused]]:
-    for name in source.names():
-        if name.endswith(".json"):
-            found = document(source, name)
-            if isinstance(found, Refused):
-                if name.rpartition("/")[2] == _FILE:
-                    yield name, found
-            elif isinstance(found, dict) and found and set(found) <= set(COMPARTMENTS):
+    for name, found in documents(source):
+        if isinstance(found, Refused):
+            if name.rpartition("/")[2] == _FILE:
                 yield name, found
+        elif isinstance(found, dict) and found and set(found) <= set(COMPARTMENTS):
+            yield name, found
 
 
 def detect(source: FileSource) -> bool:

@@ -19,7 +19,7 @@ from mnemolog.layouts.contract import (
     SessionOut,
     Skipped,
 )
-from mnemolog.layouts.parsing import Record, document, first_records, records
+from mnemolog.layouts.parsing import Record, documents, first_records, records
 from mnemolog.model.entry import MARKS, Entry
 
 VERSION = 1
@@ -69,11 +69,9 @@ def _shown(entry: Entry) -> dict[str, Any]:
 
 
 def _documents(source: FileSource) -> Iterator[tuple[str, dict[str, Any] | Refused]]:
-    for name in source.names():
-        if name.endswith(".json"):
-            found = document(source, name)
-            if isinstance(found, Refused) or (isinstance(found, dict) and _MARK in found):
-                yield name, found
+    for name, found in documents(source):
+        if isinstance(found, Refused) or (isinstance(found, dict) and _MARK in found):
+            yield name, found
 
 
 def detect_json(source: FileSource) -> bool:

@@ -99,6 +99,13 @@ def document(source: FileSource, name: str) -> Any | Refused:
         return unreadable(name, error)
 
 
+def documents(source: FileSource) -> Iterator[tuple[str, Any | Refused]]:
+    """Every file that is named as a JSON document: its value, or why it is refused."""
+    for name in source.names():
+        if name.endswith(".json"):
+            yield name, document(source, name)
+
+
 def facts(source: FileSource, name: str, there: set[str]) -> dict[str, Any] | Refused:
     """A document that is an object; an empty one if there is none."""
     if name not in there:

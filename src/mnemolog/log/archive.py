@@ -12,7 +12,7 @@ way in or out, so that whoever opens the root after a crash brings it to the one
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 
 from mnemolog import paths
@@ -108,13 +108,17 @@ def restore(disk: Disk, place: SessionPlace, timeout: float) -> bool:
 
 
 def _unpack(disk: Disk, place: SessionPlace, fresh: str) -> File:
-    try:
+    with ExitStack() as undone:
+        undone.callback(_give_up, disk, fresh)
         sidecar, found = packing.opened(disk, place, place.archive.guard)
-        return packing.unpack(disk, sidecar, found, fresh)
-    except BaseException:
-        with suppress(StorageError):
-            _remove_folder(disk, fresh)
-        raise
+        lock = packing.unpack(disk, sidecar, found, fresh)
+        undone.pop_all()
+    return lock
+
+
+def _give_up(disk: Disk, fresh: str) -> None:
+    with suppress(StorageError):
+        _remove_folder(disk, fresh)
 
 
 def remove(

@@ -8,7 +8,7 @@ A reserve of 64 KiB is kept so that an intent can be noted on a full disk too.
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from mnemolog import fs
 from mnemolog.errors import StorageFullError
@@ -46,11 +46,10 @@ def noted(disk: Disk, fields: Fields) -> Iterator[None]:
     except StorageFullError:
         spend_reserve(disk)
         path, file = _note(disk, fields)
-    try:
+    with ExitStack() as undone:
+        undone.callback(file.unlock)
         yield
-    except BaseException:
-        file.unlock()
-        raise
+        undone.pop_all()
     _strike(disk, path)
     reserve(disk)
 

@@ -32,11 +32,13 @@ class Lock:
         """Take the lock, or raise `LockTimeoutError` once `deadline` (monotonic) has passed."""
         if not self._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise self._timeout()
+        is_ours = False
         try:
             self._acquire_file(deadline)
-        except BaseException:
-            self._mutex.release()
-            raise
+            is_ours = True
+        finally:
+            if not is_ours:
+                self._mutex.release()
 
     def _acquire_file(self, deadline: float) -> None:
         pause = _SHORTEST

@@ -1,7 +1,7 @@
 """Packing: from a session's folder to an archive that is whole, and from an archive to a folder."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from hashlib import sha256
 
 import msgspec
@@ -32,7 +32,8 @@ def pack(
     disk.mkdir(paths.ARCHIVE)
     disk.sync_folder("")
     sidecars.discard(disk, name)  # left by a crash: the session's folder wins
-    try:
+    with ExitStack() as undone:
+        undone.callback(_give_up, disk, name)
         content = _write(disk, place, handle, now, progress)
         fs.write_new(disk, sidecars.unborn(name), content)
         disk.sync_folder(paths.ARCHIVE)
@@ -40,10 +41,12 @@ def pack(
         check(disk, sidecar, archive)
         if not is_of(disk, place, sidecar.packing):
             raise sidecars.damaged(name, "it does not hold what was to be archived")
-    except BaseException:
-        with suppress(StorageError):
-            sidecars.discard(disk, name)
-        raise
+        undone.pop_all()
+
+
+def _give_up(disk: Disk, name: str) -> None:
+    with suppress(StorageError):
+        sidecars.discard(disk, name)
 
 
 def _write(

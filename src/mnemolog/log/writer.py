@@ -146,19 +146,23 @@ class Writer:
             raise _fate_unknown("sync", what()) from error
 
     def acquire(self) -> Handle:
-        """The handle, with its checked lock held."""
+        """The handle, with its checked lock held, caught up with what others did."""
         deadline = time.monotonic() + self._timeout
         while True:
             handle = self._open()
             handle.lock.acquire(deadline)
-            is_here = False
+            is_ready = False
             try:
-                is_here = handle.is_here()
+                if handle.is_here():
+                    handle.follow()
+                    is_ready = True
+            except FileNotFoundError:
+                raise self.place.missing() from None  # the whole log went meanwhile
             finally:
-                if not is_here:  # also when an error or a signal came between
+                if not is_ready:  # also when an error or a signal came between
+                    self.drop(handle)  # before anybody else can get it
                     handle.lock.release()
-                    self.drop(handle)
-            if is_here:
+            if is_ready:
                 return handle
 
     def drop(self, handle: Handle | None) -> None:
@@ -183,13 +187,8 @@ class Locked:
         self._writer = writer
 
     def __enter__(self) -> Handle:
-        self._handle = handle = self._writer.acquire()
-        try:
-            handle.follow()
-        except BaseException as error:
-            self.__exit__(type(error), error, error.__traceback__)
-            raise
-        return handle
+        self._handle = self._writer.acquire()
+        return self._handle
 
     def __exit__(
         self,

@@ -75,6 +75,11 @@ class Exporting(ExportHost):
         subject = Subject.of(session_id, user_id, agent_id)
         report = ExportReport(layout=chosen.name)
         target = os.fspath(path)
+        if self._kept_by is not None and self._kept_by.holds(os.path.dirname(target) or "."):
+            raise InvalidFormatError(
+                "An export would lie inside the root itself, where an erasure must reach all.",
+                advice="Write it elsewhere.",
+            )
         refuse_existing(target, is_file=chosen.name in layouts.SINGLE)
         files = self._files(chosen, subject, report, progress)
         if chosen.name in layouts.SINGLE:

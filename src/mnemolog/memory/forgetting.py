@@ -96,9 +96,7 @@ class Forgetting(Keeping):
         """
         chosen = select(_mapping(criteria), more)
         where = self._where(session_id)
-        found = self._chosen(where, chosen, is_all=True)
-        meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
-        self._add_unseen(session_id, chosen, meant)
+        meant = self._meant(where, chosen)
         # Whether words stand elsewhere is for the owner to know.
         is_told = verify and self._viewer == OWNER
         said = [one for log, ids in meant.items() if is_told for one in self._said(log, ids)]
@@ -117,17 +115,21 @@ class Forgetting(Keeping):
             verification=self._prove(erased, said, progress) if verify and erased else None,
         )
 
-    def _add_unseen(
-        self, session_id: str, chosen: Selection, meant: dict[LogKey, set[str]]
-    ) -> None:
-        """Ids that no entry goes by may still stand in damage; the owner may erase that too."""
+    def _meant(self, where: Circumstances, chosen: Selection) -> dict[LogKey, set[str]]:
+        """The ids to erase from each log.
+
+        Ids that no entry goes by may still stand in damage; the owner may erase that too.
+        """
+        found = self._chosen(where, chosen, is_all=True)
+        meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
         if self._viewer != OWNER or set(chosen.kinds) != {"ids"}:
-            return
-        log = LogKey("session", session_id)
+            return meant
+        log = LogKey("session", str(where.session_id))
         unseen = set(chosen.ids or ()) - {one for ids in meant.values() for one in ids}
         named = self._keeper.in_damage(log, unseen) if unseen else set()
         if named:
             meant.setdefault(log, set()).update(named)
+        return meant
 
     def _said(self, log: LogKey, ids: set[str]) -> Iterator[str]:
         """Everything that any line about these ids says."""

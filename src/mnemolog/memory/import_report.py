@@ -26,6 +26,12 @@ class ImportReport(msgspec.Struct, kw_only=True):
     redactions: Counter[str] = msgspec.field(default_factory=Counter)
     adjusted: Counter[str] = msgspec.field(default_factory=Counter)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all was found."""
+        found = (self.sessions, self.stored, self.revised, self.present, self.skipped)
+        return not any(found) and not self.refused_total
+
     def refuse(self, file: str, line: int | None, reason: str, code: str) -> None:
         """Note a refusal; beyond a thousand only their number."""
         self.refused_total += 1

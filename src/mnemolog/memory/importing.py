@@ -47,6 +47,12 @@ class Importing(ImportHost):
             receiver.take(found)
         receiver.finish()
         files.finish()
+        if report.is_empty and chosen.detect is not None and not chosen.detect(files):
+            raise InvalidFormatError(
+                f"Nothing there fits the layout {chosen.name}.",
+                advice="A layout is told by the names of its files, such as `.json` and `.jsonl`: "
+                "docs/exchange.md lists them.",
+            )
         return report
 
 

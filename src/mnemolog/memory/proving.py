@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from mnemolog.errors import NotAllowedError, SchemaInvalidError
+from mnemolog.errors import CorruptionError, NotAllowedError, SchemaInvalidError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain
 from mnemolog.model.forgetting import Verification
@@ -59,7 +59,17 @@ class Proving(Base):
         if self._viewer != OWNER:
             return ()
         lines = self._keeper.audited(is_strict=False)
-        return tuple(dict.fromkeys(line.place for line in lines if line.action == "backup"))
+        known = dict.fromkeys(line.place for line in lines if line.action == "backup")
+        return (*known, *self._audit_trouble())
+
+    def _audit_trouble(self) -> tuple[str, ...]:
+        """A broken audit must not stop an erasure, but whoever relies on it is told."""
+        try:
+            for _ in self._keeper.audited():
+                pass
+        except CorruptionError as error:
+            return (f"perhaps others: {error}",)
+        return ()
 
     def _reason(self, given: object) -> str:
         """A reason as it is kept: short, and without secrets."""

@@ -172,6 +172,9 @@ class Keeper(Protocol):
     def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
         """The lines of the audit; if strict, raises `CorruptionError` where the chain is broken."""
 
+    def holds(self, path: str) -> bool:
+        """Whether a path leads to where everything is kept: nothing else may be written there."""
+
     def scan(
         self, needles: Mapping[str, bytes], progress: Progress | None = None
     ) -> Iterator[Trace]:

@@ -19,7 +19,7 @@ def line(number: int, kind: str, content: Any) -> dict[str, Any]:
         "uuid": f"00000000-0000-4000-8000-{number:012}",
         "parentUuid": None,
         "sessionId": SESSION,
-        "cwd": "/work/shop",
+        "cwd": "/projects/shop",
         "version": "2.1.0",
         "timestamp": f"2026-11-15T09:00:{number:02}.000Z",
         "message": {"role": kind, "content": content},
@@ -47,7 +47,7 @@ def write(transcript: Path, turns: list[dict[str, Any]], *, tail: str = "") -> N
 
 def event(name: str, transcript: Path, **more: Any) -> str:
     told = {"session_id": SESSION, "transcript_path": str(transcript), "hook_event_name": name}
-    return json.dumps({**told, "cwd": "/work/shop", **more})
+    return json.dumps({**told, "cwd": "/projects/shop", **more})
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_what_is_recorded_says_where_it_comes_from(root, transcript, told):
     with Memory.open(root) as memory:
         session = memory.load_session(SESSION)
         assert session.agent_ids == ("claude-code",)
-        assert session.metadata["folder"] == "/work/shop"
+        assert session.metadata["folder"] == "/projects/shop"
         first, second, _ = memory.get_entries(SESSION)
         assert (first.id, first.role) == (TURNS[1]["uuid"], "user")
         assert (second.id, second.agent_id) == (TURNS[3]["uuid"], "claude-code")

@@ -5,7 +5,7 @@ is refused, and said.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from mnemolog.errors import InputError, SessionError, SessionNotFoundError
@@ -180,15 +180,13 @@ class NativeImport:
         assert incoming.manifest is not None
         fresh = FreshSession(self._disk, incoming.manifest, incoming.content)
         count = 0
-        try:
+        with ExitStack() as undone:
+            undone.callback(_give_up, fresh)
             for segment, piece in incoming.pieces():
                 fresh.add(segment, piece.raw)
                 count += 1
             fresh.finish()
-        except BaseException:
-            with suppress(FileNotFoundError):
-                fresh.give_up()
-            raise
+            undone.pop_all()
         return count
 
     def _extend(self, incoming: Incoming) -> int:
@@ -209,3 +207,8 @@ def _lines(source: Iterator[bytes], tell: object) -> Iterator[bytes]:
         if number % _OFTEN == 0 and callable(tell):
             tell()
         yield line
+
+
+def _give_up(fresh: FreshSession) -> None:
+    with suppress(FileNotFoundError):
+        fresh.give_up()

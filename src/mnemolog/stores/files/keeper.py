@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from mnemolog import paths
 from mnemolog.errors import StorageFullError
 from mnemolog.fs import Disk
+from mnemolog.fs.real import RealDisk, lies_below
 from mnemolog.log import archive, audit, intents, moved, runs, sessions
 from mnemolog.log.redacting import MakeRedactor, Redaction
 from mnemolog.log.scan import Scan
@@ -189,6 +190,9 @@ class FilesKeeper:
 
     def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
         return audit.read(self._disk, is_strict=is_strict)
+
+    def holds(self, path: str) -> bool:
+        return isinstance(self._disk, RealDisk) and lies_below(path, self._disk.root)
 
     def scan(
         self, needles: Mapping[str, bytes], progress: Progress | None = None

@@ -5,7 +5,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import BinaryIO, cast
 
 from mnemolog.errors import InvalidFormatError, StorageIOError
@@ -69,16 +69,15 @@ def new_file(target: str, root: str | None) -> Iterator[BinaryIO]:
     _check_target(disk, folder, name, root)
     temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
     file = disk.open(temporary, "create")
-    try:
+    with ExitStack() as undone:
+        undone.callback(disk.unlink, temporary)
         with io.BufferedWriter(ByteSink(file), BLOCK) as stream:
             yield cast(BinaryIO, stream)
         file.sync()
         _check_target(disk, folder, name, root)
         disk.rename(temporary, name)
         disk.sync_folder("")
-    except BaseException:
-        disk.unlink(temporary)
-        raise
+        undone.pop_all()
 
 
 def _check_target(disk: RealDisk, folder: str, name: str, root: str | None) -> None:

@@ -10,7 +10,7 @@ import os
 import tarfile
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
@@ -62,16 +62,15 @@ def restore_root(
     disk = RealDisk(folder)
     _check_target(disk, folder, name)
     fresh = f".{name[:100]}.new-{os.urandom(8).hex()}"
-    try:
+    with ExitStack() as undone:
+        undone.callback(remove_folder, disk, fresh)
         inner = RealDisk(os.path.join(folder, fresh))
         inner.mkdir(paths.SESSIONS)
         restored = _Unpacking(inner, path, limits or Limits()).run(progress)
         _check_target(disk, folder, name)
         disk.rename(fresh, name)
         disk.sync_folder("")
-    except BaseException:
-        remove_folder(disk, fresh)
-        raise
+        undone.pop_all()
     return restored._replace(root=os.path.join(folder, name))
 
 
