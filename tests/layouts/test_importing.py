@@ -163,7 +163,8 @@ def test_a_layout_that_is_named_is_tried_and_an_unknown_one_is_refused(memory):
         memory.import_from({"readme.txt": b"hello"}, "native")
     with pytest.raises(InvalidFormatError, match="no layout 'markdown'"):
         memory.import_from({"a.md": b"hello"}, "markdown")
-    assert memory.import_from({"readme.txt": b"hello"}, "four-files").stored == {}
+    with pytest.raises(InvalidFormatError, match="fits the layout four-files"):
+        memory.import_from({"readme.txt": b"hello"}, "four-files")
     with pytest.raises(InvalidFormatError, match="not 7"):
         memory.import_from(7)
     with pytest.raises(StorageIOError, match="no file or folder"):
