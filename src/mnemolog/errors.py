@@ -20,9 +20,13 @@
     │   ├── SessionExistsError            E_SESSION_EXISTS
     │   ├── SessionArchivedError          E_SESSION_ARCHIVED
     │   └── SessionCorruptError           E_SESSION_CORRUPT
-    └── QueryError
-        ├── QueryTimeoutError             E_QUERY_TIMEOUT    (also a TimeoutError)
-        └── InvalidQueryError             E_INVALID_QUERY    (also a ValueError)
+    ├── QueryError
+    │   ├── QueryTimeoutError             E_QUERY_TIMEOUT    (also a TimeoutError)
+    │   └── InvalidQueryError             E_INVALID_QUERY    (also a ValueError)
+    └── KnowledgeError
+        ├── NodeNotFoundError             E_NODE_NOT_FOUND   (also a LookupError)
+        ├── NodeConflictError             E_NODE_CONFLICT
+        └── DistillerError                E_DISTILLER
 
 An error says what was refused and, in `advice`, what to do about it. `details` holds
 the numbers and names for programs. No error text ever quotes an entry's content.
@@ -189,3 +193,29 @@ class InvalidQueryError(QueryError, ValueError):
     """A query's filters make no sense; its text is never the reason."""
 
     code = "E_INVALID_QUERY"
+
+
+class KnowledgeError(MnemologError):
+    """About nodes and what makes them."""
+
+
+class NodeNotFoundError(KnowledgeError, LookupError):
+    """There is no such node, or it is not visible to the caller."""
+
+    code = "E_NODE_NOT_FOUND"
+
+
+class NodeConflictError(KnowledgeError):
+    """Another text is there now than the one a write was made against; both are kept.
+
+    `details` holds `address`, `expected`, `hash` and `theirs`, the whole text that is there.
+    """
+
+    code = "E_NODE_CONFLICT"
+    usual_advice = "Read the node again, and write what both texts should become."
+
+
+class DistillerError(KnowledgeError):
+    """A distiller could not make anything of a session; the session waits and is tried again."""
+
+    code = "E_DISTILLER"

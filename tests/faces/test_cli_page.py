@@ -25,6 +25,6 @@ def test_every_verb_is_on_the_page_and_takes_the_common_options():
 
 def test_every_exit_code_is_on_the_page_once():
     codes = [each.code for each in exits.table()]
-    assert len(codes) == len(set(codes)) == 12
+    assert len(codes) == len(set(codes)) == 13
     for code in codes:
         assert page().count(f"\n| {code} |") == 1

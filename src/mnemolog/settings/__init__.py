@@ -12,6 +12,7 @@ from msgspec import Meta
 from mnemolog.errors import SettingsError
 from mnemolog.settings import layers
 from mnemolog.settings.keys import Key, build, keys_of, written
+from mnemolog.settings.knowledge import Knowledge
 from mnemolog.settings.layers import NOT_SETTINGS
 from mnemolog.settings.sections import (
     Archive,
@@ -42,6 +43,7 @@ __all__ = [
     "Decay",
     "HalfLives",
     "Key",
+    "Knowledge",
     "Privacy",
     "Rates",
     "RedactionPattern",
@@ -72,6 +74,7 @@ class Settings(Section, frozen=True, kw_only=True):
     cache: Cache = Cache()
     search: Search = Search()
     compartments: Compartments = Compartments()
+    knowledge: Knowledge = Knowledge()
 
     def flat(self) -> dict[str, object]:
         """Every value by its dotted key."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from mnemolog.errors import (
     ConcurrencyError,
     InputError,
+    KnowledgeError,
     MnemologError,
     QueryError,
     SessionError,
@@ -25,6 +26,7 @@ BRANCHES: dict[type[MnemologError], int] = {
     InputError: 5,
     SessionError: 6,
     QueryError: 7,
+    KnowledgeError: 8,
 }
 
 

@@ -1,0 +1,101 @@
+"""What a distiller is given, and what it proposes."""
+
+from typing import Literal
+
+import msgspec
+
+from mnemolog.model.entry import Entry
+
+
+class Source(msgspec.Struct, frozen=True):
+    """An entry that an edit rests on, in the revision that was read."""
+
+    session_id: str
+    entry_id: str
+    seq: int
+    origin: str = "agent"
+
+    @property
+    def name(self) -> str:
+        """As it stands in a node."""
+        return f"{self.session_id}/{self.entry_id}"
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One node as it should be from now on."""
+
+    address: str
+    body: str
+    title: str | None = None
+    """None leaves what is there."""
+    description: str | None = None
+    expected: str = ""
+    """The hash of the text it was made against; empty for a node that is new."""
+    reason: str = ""
+    sources: tuple[Source, ...] = ()
+    """All entries that the new text rests on because of this edit."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a distiller made of a lesson."""
+
+    edits: tuple[Edit, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """Why something was not learned; never content."""
+
+
+class Lesson(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a session that is to be learned from."""
+
+    session_id: str
+    user_id: str
+    agent_id: str
+    """The source agent: the first of the session's agents, or `default`."""
+    entries: tuple[Entry, ...]
+    """What may be learned from, in order."""
+    transcript: str
+    until: int
+    """The number of the last line that this lesson covers."""
+    until_sum: str
+    now: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Edits between being made and being applied; named by session and last line."""
+
+    v: int
+    id: str
+    session_id: str
+    user_id: str
+    until: int
+    until_sum: str
+    distiller: str
+    edits: tuple[Edit, ...]
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal that needs a person's yes."""
+
+    v: int
+    id: str
+    user_id: str
+    edit: Edit
+    distiller: str
+    created_at: str
+    why: str
+    """Why it waits."""
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that should be learned from, or one that is parked."""
+
+    session_id: str
+    user_id: str
+    agent_id: str
+    cause: Literal["turns", "reset", "compacted", "sleep", "idle", "parked", "exempt"]
+    invalidated: int
+    """The marker that must still stand there when the work is done."""
+    processed_until: int
+    since: str
+    attempts: int = 0
+    error: str = ""

@@ -1,0 +1,74 @@
+"""The port of the graph: where nodes lie."""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol
+
+from mnemolog.model.lesson import Plan, Waiting
+from mnemolog.model.node import Leaf, Links, Node, NodeReceipt, NodeVersion
+from mnemolog.policy.drafting import Redact
+
+
+class Shelf(Protocol):
+    """The nodes of all users. Every write is durable when it returns and survives a crash."""
+
+    def users(self) -> list[str]:
+        """The users who have nodes."""
+
+    def read(self, user_id: str, address: str) -> Node:
+        """A node as it is now; raises `NodeNotFoundError`."""
+
+    def tree(self, user_id: str) -> list[Leaf]:
+        """All nodes of a user, the four files first, then by address."""
+
+    def nodes(self, user_id: str) -> Iterator[Node]:
+        """Every node of a user, one at a time."""
+
+    def links(self, user_id: str, address: str) -> Links:
+        """What a node links to and what links to it."""
+
+    def write(
+        self,
+        user_id: str,
+        address: str,
+        change: Callable[[Node | None], str | None],
+        version: NodeVersion,
+        redact: Redact | None = None,
+    ) -> NodeReceipt:
+        """Replace a node's text by what `change` makes of it; None removes it.
+
+        `change` runs under the graph's lock and raises to refuse. A text that somebody put there
+        between reading and replacing is never overwritten: `NodeConflictError`. With a `plan` in
+        `version` that the node has taken already, nothing happens.
+        """
+
+    def move(self, user_id: str, address: str, to: str, version: NodeVersion) -> NodeReceipt:
+        """Give a node another address, with its versions, and mend the links to it."""
+
+    def versions(self, user_id: str, address: str) -> list[NodeVersion]:
+        """All versions, oldest first; a hand edit not yet seen becomes one."""
+
+    def cut(self, user_ids: Collection[str] | None, sources: Collection[str]) -> dict[str, int]:
+        """Take out, for good, every line, version, proposal and plan that rests on these sources
+        (`<session>/<entry>`, or `<session>/` for all of a session): how many in each kind of
+        place. A node that cites one without saying where is marked `source-erased`."""
+
+    def keep_plan(self, plan: Plan) -> None:
+        """Note an edit plan durably."""
+
+    def plan(self, plan_id: str) -> Plan | None:
+        """A plan that was noted and not yet struck out."""
+
+    def plans(self) -> list[Plan]:
+        """All of them."""
+
+    def strike_plan(self, plan_id: str) -> None:
+        """It has been applied, or will never be."""
+
+    def wait(self, waiting: Waiting) -> None:
+        """Put a proposal into the review; one with the same id is there once."""
+
+    def waiting(self, user_id: str | None = None) -> list[Waiting]:
+        """The proposals in review, oldest first."""
+
+    def settle(self, user_id: str, waiting_id: str) -> None:
+        """Take a proposal out of the review for good."""
