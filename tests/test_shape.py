@@ -53,8 +53,9 @@ ROOMS: dict[str, str] = {
     "memory": "stores layouts ports policy settings model errors",
     "aio": "memory stores layouts ports policy settings model errors",
     "tools": "memory ports policy settings fs paths model errors",
-    "worker": "memory ports policy settings fs paths model errors",
-    "testing": "tools worker aio memory stores layouts log index embedders graph"
+    "distillers": "ports policy settings model errors",
+    "worker": "distillers memory ports policy settings fs paths model errors",
+    "testing": "tools worker distillers aio memory stores layouts log index embedders graph"
     " ports policy settings fs paths model errors",
     "adapters": "memory aio tools ports settings model errors",
     "adapters.ndjson": "memory aio tools log ports policy settings fs paths model errors",

@@ -1,10 +1,16 @@
 """What a distiller is given, and what it proposes."""
 
 from typing import Literal
+from urllib.parse import quote
 
 import msgspec
 
 from mnemolog.model.entry import Entry
+
+
+def source_name(session_id: str, entry_id: str) -> str:
+    """How a node names an entry."""
+    return f"{quote(session_id, safe='')}/{quote(entry_id, safe='')}"
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -17,8 +23,8 @@ class Source(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As it stands in a node."""
-        return f"{self.session_id}/{self.entry_id}"
+        """As it stands in a node: `<session>/<entry>`, with odd characters percent-encoded."""
+        return source_name(self.session_id, self.entry_id)
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

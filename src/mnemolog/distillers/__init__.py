@@ -1,0 +1,1 @@
+"""Distillers: what turns a part of a session into edits of nodes."""

@@ -1,0 +1,65 @@
+"""A fact: one line of one node, and how it is recognised when it is said again."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from mnemolog.model.lesson import Source
+
+USER, TOOLS = "USER.md", "TOOLS.md"
+
+_APART = re.compile(r"[\W_]+")
+_MOST = 60
+_FILLERS = frozenset(
+    "a an the our my your their to for of on at in that please very really".split()
+)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that an entry states."""
+
+    address: str
+    title: str
+    """The node's, should it be new."""
+    description: str
+    section: str
+    """The heading that it stands under."""
+    text: str
+    """As it stands in the node, in Markdown."""
+    day: str
+    """Since when, as a date."""
+    source: Source
+    kind: str = "fact"
+    key: str = ""
+    """What it is about: a later fact of the same key takes its place."""
+    replaces: tuple[str, ...] = ()
+    """The sources of facts that are over from now on."""
+    contradicts: str = ""
+    """What a fact says that is over from now on, in the same node."""
+    is_whole: bool = False
+    """Whether its entry states nothing else, so that a revision of the entry replaces it."""
+    is_over: bool = False
+    """Whether it is over itself: a finding that was resolved."""
+
+
+def slug(name: str) -> str:
+    """A name as a part of an address: lower case, words joined by hyphens, never empty."""
+    plain = unicodedata.normalize("NFC", name).strip().lower()
+    joined = _APART.sub("-", plain).strip("-")
+    while len(joined.encode()) > _MOST:
+        joined = joined[:-1]
+    return joined.strip("-") or "unnamed"
+
+
+def inline(text: str, most: int = 400) -> str:
+    """A text as part of a line: no breaks, no marks that could be taken for ours, not too long."""
+    joined = " ".join(text.split())
+    cut = joined if len(joined) <= most else f"{joined[: most - 1].rstrip()}…"
+    return cut.replace("<", "&lt;").replace(">", "&gt;").replace("~~", "~")
+
+
+def same(text: str) -> str:
+    """What two wordings of one fact have in common: the words that carry it, in their order."""
+    words = _APART.split(text.casefold())
+    return " ".join(word for word in words if word and word not in _FILLERS)
