@@ -48,7 +48,7 @@ $(READY): pyproject.toml
 	  echo "mnemolog needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
 	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mcp]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mcp,agent]'
 	@touch $@
 
 # Protocol clients that others wrote; without the npm registry their tests are skipped, save in CI.

@@ -1,0 +1,80 @@
+"""The distiller that asks a model: one memory-agent for each source agent."""
+
+import os
+from collections.abc import Mapping
+
+import httpx
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.models import Model
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.usage import UsageLimits
+
+from mnemolog.distillers.llm.desk import Desk
+from mnemolog.distillers.llm.prompt import SYSTEM_PROMPT, message
+from mnemolog.errors import DistillerError, SettingsError
+from mnemolog.model.lesson import Lesson, Proposal
+from mnemolog.ports.distiller import NodeReader
+from mnemolog.settings import Knowledge
+
+_REQUESTS = 30
+
+
+class MemoryAgent:
+    """Reads transcripts of one source agent and keeps the nodes of its user in order."""
+
+    name = "llm"
+
+    def __init__(
+        self, agent_id: str, model: Model, settings: Knowledge, prompt: str | None = None
+    ) -> None:
+        self.descriptor = {"type": "memory-agent", "id": agent_id}
+        self._model = model
+        self._settings = settings
+        self._prompt = prompt or SYSTEM_PROMPT
+
+    @property
+    def cache_key(self) -> str:
+        """Where the one memory-agent of a source agent is found again."""
+        return cache_key(self.descriptor["id"])
+
+    def distil(self, lesson: Lesson, nodes: NodeReader) -> Proposal:
+        """Let the model read the transcript, look at nodes, and write what should be there."""
+        desk = Desk(lesson, nodes)
+        agent: Agent[object, str] = Agent(
+            self._model, system_prompt=self._prompt, tools=desk.tools, retries=3
+        )
+        limits = UsageLimits(
+            request_limit=_REQUESTS, total_tokens_limit=self._settings.token_budget
+        )
+        try:
+            agent.run_sync(
+                message(lesson), usage_limits=limits, timeout=self._settings.time_budget_seconds
+            )
+        except (AgentRunError, UserError, httpx.HTTPError, TimeoutError, OSError) as error:
+            raise DistillerError(
+                f"The model could not finish: {type(error).__name__}.",
+                advice="Its session stays due and is tried again; `mnemolog worker --status` shows"
+                " it. Check that the endpoint answers, or raise the budgets under [knowledge].",
+            ) from error
+        return desk.proposal()
+
+
+def cache_key(agent_id: str) -> str:
+    """The name under which a source agent's memory-agent is kept."""
+    return f"/memory-agent/{agent_id}"
+
+
+def open_model(settings: Knowledge, environ: Mapping[str, str] | None = None) -> Model:
+    """The model that the settings name, behind any endpoint that speaks OpenAI's protocol."""
+    if not settings.endpoint or not settings.model:
+        raise SettingsError(
+            "The distiller `llm` needs a model and an endpoint.",
+            advice="Set knowledge.model and knowledge.endpoint, such as"
+            " http://127.0.0.1:11434/v1, or knowledge.distiller = 'rules'.",
+            key="knowledge.endpoint",
+        )
+    key = (os.environ if environ is None else environ).get("OPENAI_API_KEY") or "none"
+    provider = OpenAIProvider(base_url=settings.endpoint, api_key=key)
+    return OpenAIChatModel(settings.model, provider=provider)

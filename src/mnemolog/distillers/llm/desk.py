@@ -1,0 +1,197 @@
+"""The tools of a memory-agent, and the guard around them: nothing is written before it was read,
+nothing outside the graph, and nothing at all until the model has finished."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic_ai import ModelRetry
+
+from mnemolog.model.lesson import Edit, Lesson, Proposal, Source
+from mnemolog.model.node import FILES
+from mnemolog.ports.distiller import NodeReader
+
+_HITS = 8
+_MOST_ADDRESSES = 500
+_LONGEST = 20_000
+_MOST_WRITES = 40
+
+
+@dataclass
+class Draft:
+    """A node as it will be proposed."""
+
+    body: str
+    title: str | None
+    description: str | None
+    expected: str
+    reason: str
+    sources: dict[Source, None]
+
+
+class Desk:
+    """One lesson at work."""
+
+    def __init__(self, lesson: Lesson, nodes: NodeReader) -> None:
+        self._lesson = lesson
+        self._nodes = nodes
+        self._read: set[str] = set()
+        self._drafts: dict[str, Draft] = {}
+
+    @property
+    def tools(self) -> list[Callable[..., str]]:
+        """What the model may call."""
+        return [self.node_tree, self.node_search, self.node_read, self.node_write, self.node_patch]
+
+    def proposal(self) -> Proposal:
+        """What was drafted, as edits."""
+        edits = tuple(
+            Edit(
+                address=address, body=draft.body, title=draft.title,
+                description=draft.description, expected=draft.expected, reason=draft.reason,
+                sources=tuple(draft.sources),
+            )
+            for address, draft in self._drafts.items()
+        )  # fmt: skip
+        return Proposal(edits=edits, remarks=() if edits else ("the model wrote nothing",))
+
+    def node_tree(self) -> str:
+        """List every node: its address, title and description."""
+        rows = [f"{one.address}: {one.title}. {one.description}" for one in self._nodes.tree()]
+        rows += [f"{one}: new" for one in self._drafts if self._nodes.read(one) is None]
+        return "\n".join(rows[:_MOST_ADDRESSES]) or "There are no nodes yet."
+
+    def node_search(self, query: str) -> str:
+        """Find the nodes that fit a question best."""
+        hits = self._nodes.search(query, _HITS)
+        return "\n".join(f"{hit.node.address}: {hit.node.title}" for hit in hits) or "Nothing fits."
+
+    def node_read(self, address: str) -> str:
+        """Read one node. Read a node before you write it."""
+        self._read.add(address)
+        if address in self._drafts:
+            return self._drafts[address].body
+        node = self._nodes.read(address)
+        return node.body if node else "There is no such node yet; you may write it."
+
+    def node_write(
+        self,
+        address: str,
+        title: str,
+        description: str,
+        body: str,
+        reason: str,
+        sources: list[int],
+    ) -> str:
+        """Write a whole node, new or replacing the text that you have read.
+
+        Args:
+            address: Such as `people/ann` or `USER.md`.
+            title: A few words.
+            description: One line.
+            body: Markdown, one claim a line.
+            reason: Why, in a few words.
+            sources: The numbers of the entries that the new lines rest on.
+        """
+        self._check(address, body)
+        before = self._text(address)
+        self._draft(address, body, before, title, description, reason, sources)
+        return f"Noted: {address}."
+
+    def node_patch(self, address: str, old: str, new: str, reason: str, sources: list[int]) -> str:
+        """Replace one passage of a node that you have read; it must stand there exactly once.
+
+        Args:
+            address: The node.
+            old: The passage, exactly as it stands there.
+            new: What stands there from now on.
+            reason: Why, in a few words.
+            sources: The numbers of the entries that the new passage rests on.
+        """
+        before = self._text(address)
+        if not old or before.count(old) != 1:
+            raise ModelRetry(
+                f"The passage stands in {address} {before.count(old)} times, not once."
+            )
+        body = before.replace(old, new)
+        self._check(address, body)
+        self._draft(address, body, before, None, None, reason, sources)
+        return f"Noted: {address}."
+
+    def _check(self, address: str, body: str) -> None:
+        if address not in FILES and not _is_address(address):
+            raise ModelRetry(
+                "An address is folders and a name in lower case, such as `people/ann`, or one of"
+                f" {', '.join(FILES)}."
+            )
+        if address not in self._read and self._text(address):
+            raise ModelRetry(f"Read {address} before you write it.")
+        if len(body) > _LONGEST:
+            raise ModelRetry(f"At most {_LONGEST} characters; make several nodes of it.")
+        if address not in self._drafts and len(self._drafts) >= _MOST_WRITES:
+            raise ModelRetry("That is enough for one conversation; finish.")
+
+    def _text(self, address: str) -> str:
+        if address in self._drafts:
+            return self._drafts[address].body
+        node = self._nodes.read(address) if address in FILES or _is_address(address) else None
+        return node.body if node else ""
+
+    def _draft(
+        self,
+        address: str,
+        body: str,
+        before: str,
+        title: str | None,
+        description: str | None,
+        reason: str,
+        sources: list[int],
+    ) -> None:
+        cited = self._cited(sources)
+        node = self._nodes.read(address)
+        known = self._drafts.get(address)
+        self._drafts[address] = Draft(
+            body=_with_marks(body, before, [one.name for one in cited]),
+            title=title or (known.title if known else None),
+            description=description or (known.description if known else None),
+            expected=node.hash if node else "",
+            reason=" ".join(reason.split())[:200],
+            sources={**(known.sources if known else {}), **dict.fromkeys(cited)},
+        )
+
+    def _cited(self, numbers: list[int]) -> list[Source]:
+        entries = self._lesson.entries
+        if not numbers or not all(1 <= number <= len(entries) for number in numbers):
+            raise ModelRetry(f"Name the entries it rests on, by numbers from 1 to {len(entries)}.")
+        chosen = [entries[number - 1] for number in dict.fromkeys(numbers)]
+        session = self._lesson.session_id
+        return [Source(one.session_id or session, one.id, one.seq, one.origin) for one in chosen]
+
+
+def _is_address(address: str) -> bool:
+    parts = address.split("/")
+    return 2 <= len(parts) <= 8 and all(_is_name(part) for part in parts)
+
+
+def _is_name(part: str) -> bool:
+    plain = part.replace("-", "").replace("_", "").replace(" ", "")
+    return bool(plain) and plain.isalnum() and part == part.strip() and len(part) <= 60
+
+
+def _with_marks(body: str, before: str, names: list[str]) -> str:
+    """Every line that is new says what it rests on, so that an erasure finds it."""
+    known = set(before.splitlines())
+    trusted = {mark for row in known for mark in _marks(row)}
+    rows = []
+    for row in body.splitlines():
+        if row in known or not row.strip() or row.startswith("#"):
+            rows.append(row)
+        else:
+            kept = [mark for mark in _marks(row) if mark in trusted]
+            marks = " ".join(dict.fromkeys([*kept, *names]))
+            rows.append(f"{row.split('<!--')[0].rstrip()} <!-- {marks} -->")
+    return "\n".join(rows).strip("\n") + "\n"
+
+
+def _marks(row: str) -> list[str]:
+    """What a line says it rests on; a model may also copy such a mark, or make one up."""
+    return row.partition("<!--")[2].partition("-->")[0].split()

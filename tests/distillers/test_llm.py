@@ -1,0 +1,152 @@
+"""A memory-agent works through a real tool loop, and is kept to the graph by its guard."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel as AnyCallModel
+
+from mnemolog.distillers.llm import MemoryAgent, cache_key, open_model
+from mnemolog.errors import DistillerError, SettingsError
+from mnemolog.settings import Knowledge
+from tests.distillers.desk import Desk
+
+NODE = {"title": "Ann", "description": "A colleague", "reason": "new", "sources": [1]}
+
+
+def call(name: str, **arguments: Any) -> ModelResponse:
+    return ModelResponse(parts=[ToolCallPart(name, arguments)])
+
+
+class Script:
+    """A model that says what it was told to say, and remembers what it was answered."""
+
+    def __init__(self, *answers: ModelResponse) -> None:
+        self.answers = [*answers, ModelResponse(parts=[TextPart("done")])]
+        self.heard: list[str] = []
+
+    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.heard += [str(getattr(part, "content", "")) for part in messages[-1].parts]
+        self.offered = [tool.name for tool in info.function_tools]
+        return self.answers.pop(0)
+
+
+@pytest.fixture
+def learn() -> Callable[..., tuple[Desk, Script, Any]]:
+    def learned(*answers: ModelResponse, said: str = "Ann leads the payment team.", **nodes: str):
+        script = Script(*answers)
+        desk = Desk(MemoryAgent("bot", FunctionModel(script), Knowledge()))
+        for address, body in nodes.items():
+            desk._apply(address.replace("__", "/"), body, "old")
+        desk.say(said)
+        return desk, script, desk.learn()
+
+    return learned
+
+
+@pytest.mark.req("S003-05", "S003-06", "S003-07", "S003-10")
+def test_it_reads_the_transcript_and_the_nodes_and_proposes_documents(learn):
+    body = "- Leads the [[projects/payment]] team."
+    _, script, proposal = learn(
+        call("node_tree"), call("node_write", address="people/ann", body=body, **NODE)
+    )
+    assert script.offered == ["node_tree", "node_search", "node_read", "node_write", "node_patch"]
+    assert "1. user, 2026-11-01: Ann leads the payment team." in script.heard[1]
+    assert "There are no nodes yet." in script.heard
+    (edit,) = proposal.edits
+    assert (edit.address, edit.title, edit.expected) == ("people/ann", "Ann", "")
+    assert edit.body == f"{body} <!-- s/m1 -->\n"
+    assert [one.name for one in edit.sources] == ["s/m1"]
+
+
+def test_a_node_must_be_read_before_it_is_written(learn):
+    write = {"address": "people/ann", "body": "- New.", **NODE}
+    _, script, proposal = learn(
+        call("node_write", **write), call("node_read", address="people/ann"),
+        call("node_write", **write), people__ann="- Old. <!-- s/m0 -->\n",
+    )  # fmt: skip
+    assert any("Read people/ann before" in one for one in script.heard)
+    assert proposal.edits[0].expected != ""
+
+
+def test_a_passage_is_replaced_only_where_it_stands_once_and_keeps_its_sources(learn):
+    once = {"address": "people/ann", "new": "- ~~Old.~~ until 2026-11-01 <!-- s/m0 x/forged -->",
+            "reason": "changed", "sources": [1]}  # fmt: skip
+    _, script, proposal = learn(
+        call("node_read", address="people/ann"), call("node_patch", old="O", **once),
+        call("node_patch", old="- Old. <!-- s/m0 -->", **once),
+        people__ann="- Old. <!-- s/m0 -->\n- Other. <!-- s/m0 -->\n",
+    )  # fmt: skip
+    assert any("2 times, not once" in one for one in script.heard)
+    assert proposal.edits[0].body.splitlines() == [
+        "- ~~Old.~~ until 2026-11-01 <!-- s/m0 s/m1 -->", "- Other. <!-- s/m0 -->"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "address", ["../../etc/passwd", "people", "/people/ann", "people/../x", "a/b.md", "", "x/" * 9]
+)
+def test_nothing_outside_the_graph_can_be_written(learn, address):
+    _, script, proposal = learn(call("node_write", address=address, body="x", **NODE))
+    assert proposal.edits == ()
+    assert any("An address is" in one for one in script.heard)
+
+
+def test_sources_must_be_named_and_real(learn):
+    wrong = [{**NODE, "sources": numbers} for numbers in ([], [2], [0])]
+    _, script, proposal = learn(
+        *(call("node_write", address="people/ann", body="x", **one) for one in wrong)
+    )
+    assert proposal.edits == ()
+    assert sum("numbers from 1 to 1" in one for one in script.heard) == 3
+
+
+@pytest.mark.req("S003-13", "S003-15", "S003-17")
+def test_it_has_a_descriptor_a_cache_key_and_a_prompt_that_replaces_everything():
+    script = Script()
+    agent = MemoryAgent("architect", FunctionModel(script), Knowledge(), prompt="Only this.")
+    assert agent.descriptor == {"type": "memory-agent", "id": "architect"}
+    assert agent.cache_key == cache_key("architect") == "/memory-agent/architect"
+    desk = Desk(agent)
+    desk.say("hello")
+    desk.learn()
+    assert script.heard[0] == "Only this."
+
+
+def test_a_model_that_calls_everything_with_nonsense_does_no_harm():
+    desk = Desk(MemoryAgent("bot", AnyCallModel(), Knowledge()))
+    desk.say("hello")
+    with pytest.raises(DistillerError):
+        desk.learn()
+    assert desk.nodes == {}
+
+
+def test_a_failing_model_is_told_without_its_words():
+    def fails(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        raise ModelHTTPError(500, "m", "Ann leads the payment team")
+
+    desk = Desk(MemoryAgent("bot", FunctionModel(fails), Knowledge()))
+    desk.say("Ann leads the payment team.")
+    with pytest.raises(DistillerError, match="ModelHTTPError") as raised:
+        desk.learn()
+    assert "payment" not in str(raised.value)
+
+
+def test_the_budget_of_tokens_ends_a_run_that_goes_on_and_on():
+    def endless(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return call("node_search", query="word " * 500)
+
+    desk = Desk(MemoryAgent("bot", FunctionModel(endless), Knowledge(token_budget=2000)))
+    desk.say("hello")
+    with pytest.raises(DistillerError, match="UsageLimitExceeded"):
+        desk.learn()
+
+
+def test_without_an_endpoint_nothing_is_asked():
+    with pytest.raises(SettingsError, match="needs a model and an endpoint"):
+        open_model(Knowledge(), {})
+    model = open_model(Knowledge(model="m", endpoint="http://127.0.0.1:9/v1"), {})
+    assert model.model_name == "m"
