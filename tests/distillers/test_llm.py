@@ -150,3 +150,11 @@ def test_without_an_endpoint_nothing_is_asked():
         open_model(Knowledge(), {})
     model = open_model(Knowledge(model="m", endpoint="http://127.0.0.1:9/v1"), {})
     assert model.model_name == "m"
+
+
+def test_an_endpoint_that_does_not_answer_is_told():
+    settings = Knowledge(model="m", endpoint="http://127.0.0.1:9/v1", time_budget_seconds=20)
+    desk = Desk(MemoryAgent("bot", open_model(settings, {}), settings))
+    desk.say("hello")
+    with pytest.raises(DistillerError, match="The model could not finish"):
+        desk.learn()

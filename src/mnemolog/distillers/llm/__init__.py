@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 
-import httpx
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.models import Model
@@ -52,7 +51,7 @@ class MemoryAgent:
             agent.run_sync(
                 message(lesson), usage_limits=limits, timeout=self._settings.time_budget_seconds
             )
-        except (AgentRunError, UserError, httpx.HTTPError, TimeoutError, OSError) as error:
+        except (AgentRunError, UserError, TimeoutError, OSError) as error:
             raise DistillerError(
                 f"The model could not finish: {type(error).__name__}.",
                 advice="Its session stays due and is tried again; `mnemolog worker --status` shows"
