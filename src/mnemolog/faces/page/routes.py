@@ -1,0 +1,130 @@
+"""The page's files: the index for every view, the rest below `/static/`, with strict headers.
+
+The index names its files below `/static/`; they are given out below `/static/<hash of them all>/`,
+where they never change, so that a browser keeps them until another version is installed.
+"""
+
+import mimetypes
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from mnemolog.errors import StorageError
+from mnemolog.layouts.folder import FolderSource
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+STATIC = os.path.join(os.path.dirname(__file__), "static")
+INDEX = "index.html"
+VIEWS = ("sessions", "search", "knowledge", "review", "forgetting", "health")
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types page-worker"
+)
+_OFF = (
+    "accelerometer autoplay camera clipboard-read display-capture encrypted-media fullscreen "
+    "geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer "
+    "microphone midi payment picture-in-picture publickey-credentials-get screen-wake-lock serial "
+    "storage-access usb web-share window-management xr-spatial-tracking"
+).split()
+PERMISSIONS = ", ".join([*(f"{name}=()" for name in _OFF), "clipboard-write=(self)"])
+
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": PERMISSIONS,
+    "x-frame-options": "DENY",
+}
+
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json",
+          ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml"}  # fmt: skip
+_UNTIL_CHANGED = "no-cache"
+_FOR_EVER = "public, max-age=31536000, immutable"
+_MISSING = b"""<!doctype html><meta charset="utf-8"><title>mnemolog</title>
+<p>The page is not installed. The API is at <code>/api/v1</code>.</p>
+"""
+
+
+class Given(NamedTuple):
+    """An answer: status, kind, for how long it may be kept, and the bytes."""
+
+    status: int
+    kind: str
+    keep: str
+    body: bytes
+
+
+class Page:
+    """Gives out the page; everything is read once."""
+
+    def __init__(self, folder: str = STATIC) -> None:
+        self._files = _files(folder)
+        self.hash = _hash(self._files)
+        below = f"/static/{self.hash}/".encode()
+        self._index = self._files.get(INDEX, _MISSING).replace(b"/static/", below)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = self.answer(scope["method"], unquote(scope["path"]))
+        headers = {
+            **HEADERS,
+            "content-type": given.kind,
+            "cache-control": given.keep,
+            "content-length": str(len(given.body)),
+        }
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": given.status, "headers": raw})
+        body = b"" if scope["method"] == "HEAD" else given.body
+        await send({"type": "http.response.body", "body": body})
+
+    def answer(self, method: str, path: str) -> Given:
+        """What stands at a path."""
+        if method not in ("GET", "HEAD"):
+            return Given(405, "text/plain; charset=utf-8", _UNTIL_CHANGED, b"Not that way.\n")
+        if path.startswith("/static/"):
+            return self._static(path.removeprefix("/static/"))
+        if path == "/" or path.split("/")[1] in VIEWS:
+            return Given(200, "text/html; charset=utf-8", _UNTIL_CHANGED, self._index)
+        if path.removeprefix("/") in ("favicon.ico", "favicon.svg", "robots.txt"):
+            return self._static(path.removeprefix("/"))
+        return _nothing()
+
+    def _static(self, name: str) -> Given:
+        own = name.removeprefix(f"{self.hash}/")
+        keep = _UNTIL_CHANGED if own == name else _FOR_EVER
+        body = self._files.get(own)
+        return _nothing() if body is None else Given(200, _kind(own), keep, body)
+
+
+def _nothing() -> Given:
+    return Given(404, "text/plain; charset=utf-8", _UNTIL_CHANGED, b"Nothing is here.\n")
+
+
+def _kind(name: str) -> str:
+    ending = os.path.splitext(name)[1]
+    kind = _TYPES.get(ending) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+def _files(folder: str) -> dict[str, bytes]:
+    try:
+        source = FolderSource(folder)
+    except StorageError:
+        return {}
+    return {name: source.read(name) for name in source.names()}
+
+
+def _hash(files: dict[str, bytes]) -> str:
+    total = sha256()
+    for name in sorted(files):
+        total.update(name.encode() + b"\0" + sha256(files[name]).digest())
+    return total.hexdigest()[:16]

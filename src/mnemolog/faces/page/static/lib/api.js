@@ -1,0 +1,83 @@
+// The one door to the server: bearer token, problem+json, no cookies.
+import { signal } from "../vendor/preact.js";
+
+const KEY = "mnemolog.token";
+
+/** Who we are to the server; null until known, false when signed out. @type {any} */
+export const me = signal(null);
+
+/** What the server refused, with what to do about it. */
+export class Problem extends Error {
+  /** @param {number} status @param {Record<string, any>} told */
+  constructor(status, told) {
+    super(told.detail ?? `The server answered ${status}.`);
+    this.status = status;
+    this.code = told.code ?? "";
+    this.advice = told.advice ?? "";
+    this.fields = told.fields ?? {};
+    this.requestId = told.request_id ?? "";
+    this.retryAfter = told.retry_after ?? 0;
+    this.told = told;
+  }
+}
+
+const token = () => localStorage.getItem(KEY) ?? "";
+export const authorization = () => ({ authorization: `Bearer ${token()}` });
+
+/** @param {string} method @param {string} path below /api/v1 @param {{query?: Record<string, any>, body?: any, headers?: Record<string, string>, signal?: AbortSignal}} [more] */
+export async function call(method, path, { query = {}, body, headers = {}, signal: stop } = {}) {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) words.append(name, String(one));
+  }
+  const told = body === undefined ? {} : { "content-type": "application/json" };
+  const answer = await fetch(`/api/v1${path}${words.size ? `?${words}` : ""}`, {
+    method, signal: stop, credentials: "omit", cache: "no-store", redirect: "error",
+    headers: { accept: "application/json", ...authorization(), ...told, ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  let parsed = null;
+  try { parsed = text ? JSON.parse(text) : null; } catch { parsed = { detail: "The server's answer is not JSON." }; }
+  if (!answer.ok) {
+    const problem = new Problem(answer.status, parsed ?? {});
+    problem.retryAfter ||= Number(answer.headers.get("retry-after") ?? 0);
+    if (answer.status === 401) me.value = false;
+    throw problem;
+  }
+  return parsed;
+}
+
+export const get = (path, query, stop) => call("GET", path, { query, signal: stop });
+export const post = (path, body = {}, more = {}) => call("POST", path, { body, ...more });
+
+/** Parts of a path, encoded. @param {TemplateStringsArray} words @param {...string} values */
+export const url = (words, ...values) => words.reduce((all, word, at) => all + word + (at < values.length ? encodeURIComponent(values[at]) : ""), "");
+
+/** Exchange the one-time code of the link for a token, and take it out of the address at once. */
+export async function signIn(code) {
+  const given = await post("/login", { code });
+  localStorage.setItem(KEY, given.token);
+  await whoAmI();
+}
+
+export async function signOut() {
+  await post("/logout").catch(() => null);
+  localStorage.removeItem(KEY);
+  me.value = false;
+}
+
+export async function whoAmI() {
+  try { me.value = await get("/me"); } catch (problem) {
+    if (problem instanceof Problem && problem.status === 401) me.value = false;
+    else throw problem;
+  }
+}
+
+/** The code in the fragment, removed from the address bar and the history before anything else. */
+export function takeCode() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (location.hash) history.replaceState(history.state, "", location.pathname + location.search);
+  return code;
+}

@@ -1,0 +1,49 @@
+// Numbers, sizes and times as people read them.
+const number = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const dayFormat = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const timeFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+const wholeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
+
+export const count = (value) => number.format(value ?? 0);
+export const plural = (value, word, words = `${word}s`) => `${count(value)} ${value === 1 ? word : words}`;
+export const plurals = plural;
+export const percent = (share) => `${short.format(Math.round((share ?? 0) * 1000) / 10)} %`;
+export const score = (value) => (value ?? 0).toFixed(2);
+export const day = (stamp) => dayFormat.format(new Date(stamp));
+export const time = (stamp) => timeFormat.format(new Date(stamp));
+export const whole = (stamp) => wholeFormat.format(new Date(stamp));
+
+/** Bytes in the unit that fits. */
+export function bytes(value) {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  let size = value ?? 0, at = 0;
+  while (size >= 1024 && at < units.length - 1) { size /= 1024; at += 1; }
+  return `${at ? short.format(size) : count(size)} ${units[at]}`;
+}
+
+const STEPS = [[60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 30, 86400, "d"]];
+
+/** How long ago, roughly; the exact time belongs into a title. */
+export function ago(stamp, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - new Date(stamp).getTime()) / 1000));
+  if (!Number.isFinite(seconds)) return "";
+  for (const [below, unit, name] of STEPS) if (seconds < below) return `${Math.floor(seconds / unit)} ${name} ago`;
+  return day(stamp);
+}
+
+// Characters that change what is read without being seen are shown by name.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** A text as parts: plain strings, and `{hidden}` for each character that cannot be seen. */
+export function visible(text) {
+  const parts = [];
+  let from = 0;
+  for (const match of text.matchAll(UNSEEN)) {
+    if (match.index > from) parts.push(text.slice(from, match.index));
+    parts.push({ hidden: `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) parts.push(text.slice(from));
+  return parts;
+}

@@ -1,0 +1,55 @@
+// Keys. A view says which it takes; every key has a visible control as well.
+import { signal } from "../vendor/preact.js";
+
+const OFF = "mnemolog.keys";
+/** @type {{keys: Record<string, {label: string, run: (event: KeyboardEvent) => void}>}[]} */
+const layers = [];
+let waiting = "", timer = 0;
+
+/** Whether the list of keys is shown. */
+export const isHelp = signal(false);
+/** Whether single letters do anything: one switch turns them off. */
+export const areOn = signal(localStorage.getItem(OFF) !== "off");
+
+export function toggleLetters() {
+  areOn.value = !areOn.value;
+  localStorage.setItem(OFF, areOn.value ? "on" : "off");
+}
+
+/** Take keys while something is shown; the latest layer comes first. Returns how to stop.
+ * @param {Record<string, {label: string, run: (event: KeyboardEvent) => void}>} keys such as `j`, `g s`, `Ctrl k`, `Shift x` */
+export function takeKeys(keys) {
+  const layer = { keys };
+  layers.unshift(layer);
+  return () => layers.splice(layers.indexOf(layer), 1);
+}
+
+/** All keys that do something now, for the list. */
+export function knownKeys() {
+  const known = new Map();
+  for (const layer of layers) for (const [key, { label }] of Object.entries(layer.keys)) if (!known.has(key)) known.set(key, label);
+  return [...known];
+}
+
+const isTyping = (target) => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && target.getAttribute("type") !== "checkbox";
+
+addEventListener("keydown", (event) => {
+  if (event.isComposing || event.altKey) return;
+  const withControl = event.ctrlKey || event.metaKey;
+  const single = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const isLetter = event.key.length === 1 && !withControl;
+  if (isLetter && (isTyping(event.target) || !areOn.value)) return;
+  if (event.key !== "Escape" && document.querySelector("dialog[open]")) return;
+  const name = `${withControl ? "Ctrl " : ""}${event.shiftKey && /^[a-z]$/.test(single) ? "Shift " : ""}${single}`;
+  const chord = waiting ? `${waiting} ${name}` : name;
+  clearTimeout(timer);
+  waiting = "";
+  for (const layer of layers) {
+    const found = layer.keys[chord];
+    if (found) { event.preventDefault(); found.run(event); return; }
+  }
+  if (isLetter && layers.some((layer) => Object.keys(layer.keys).some((key) => key.startsWith(`${name} `)))) {
+    waiting = name;
+    timer = setTimeout(() => { waiting = ""; }, 1200);
+  }
+});

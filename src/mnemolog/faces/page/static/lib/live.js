@@ -1,0 +1,89 @@
+// One stream of events for this tab. Events carry ids and counts, never content.
+import { signal } from "../vendor/preact.js";
+import { authorization, me } from "./api.js";
+
+/** `live`, `waiting` or `off`, and since when. */
+export const line = signal({ state: "waiting", since: Date.now() });
+
+const LONGEST = 30_000;
+const HIDDEN = 30_000;
+const PAUSE = 250; // at most four renders a second
+/** @type {Map<string, Set<(events: any[]) => void>>} */
+const listeners = new Map();
+/** @type {Map<string, any[]>} */
+const held = new Map();
+let last = "", stop = null, wait = 1000, timer = 0, hiding = 0;
+
+/** Be told of events of these topics, gathered; returns how to stop. `resync` tells to read anew.
+ * @param {string[]} topics @param {(events: any[]) => void} told */
+export function listen(topics, told) {
+  const names = [...topics, "resync"];
+  for (const name of names) (listeners.get(name) ?? listeners.set(name, new Set()).get(name)).add(told);
+  return () => names.forEach((name) => listeners.get(name)?.delete(told));
+}
+
+export function start() {
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiding);
+    if (document.hidden) hiding = setTimeout(drop, HIDDEN);
+    else if (!stop) connect();
+  });
+  connect();
+}
+
+function drop() { stop?.abort(); stop = null; }
+
+function tell(name, data) {
+  (held.get(name) ?? held.set(name, []).get(name)).push(data);
+  if (!timer) timer = setTimeout(flush, PAUSE);
+}
+
+function flush() {
+  timer = 0;
+  const now = [...held];
+  held.clear();
+  const told = new Map();
+  for (const [name, events] of now) for (const one of listeners.get(name) ?? []) told.set(one, [...(told.get(one) ?? []), ...events.map((data) => ({ topic: name, ...data }))]);
+  for (const [one, events] of told) one(events);
+}
+
+async function connect() {
+  if (me.value === false) return;
+  const mine = (stop = new AbortController());
+  try {
+    const answer = await fetch("/api/v1/events", { signal: mine.signal, cache: "no-store", credentials: "omit", headers: { accept: "text/event-stream", ...authorization(), ...(last ? { "last-event-id": last } : {}) } });
+    if (answer.status === 401) { me.value = false; return; }
+    if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+    line.value = { state: "live", since: Date.now() };
+    wait = 1000;
+    await read(answer.body.pipeThrough(new TextDecoderStream()).getReader());
+  } catch { /* told by the dot */ }
+  if (stop !== mine) return;
+  stop = null;
+  if (line.value.state === "live") line.value = { state: "waiting", since: Date.now() };
+  else if (wait > 4000) line.value = { ...line.value, state: "off" };
+  if (!document.hidden) setTimeout(() => stop || connect(), wait);
+  wait = Math.min(wait * 2, LONGEST);
+}
+
+async function read(reader) {
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split(/\r?\n\r?\n/);
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) take(block);
+  }
+}
+
+function take(block) {
+  const fields = { event: "message", data: "", id: "" };
+  for (const row of block.split(/\r?\n/)) {
+    const at = row.indexOf(":");
+    if (at > 0) fields[row.slice(0, at)] = row.slice(at + 1).replace(/^ /, "");
+  }
+  if (fields.id) last = fields.id;
+  if (!fields.data) return;
+  try { tell(fields.event, JSON.parse(fields.data)); } catch { /* a broken event is no event */ }
+}

@@ -1,0 +1,27 @@
+// Reading something for a view: skeleton after 150 ms, old answers dropped, trouble kept in place.
+import { useEffect, useRef, useState } from "../vendor/preact.js";
+import { listen } from "./live.js";
+
+/** @template T @param {(stop: AbortSignal) => Promise<T>} read @param {unknown[]} on what makes it read again
+ * @param {{topics?: string[]}} [live] events after which it is read again
+ * @returns {{value: T | null, trouble: any, isSlow: boolean, isBusy: boolean, again: () => void}} */
+export function useLoad(read, on, { topics = [] } = {}) {
+  const [state, set] = useState({ value: null, trouble: null, isSlow: false, isBusy: true });
+  const [turn, again] = useState(0);
+  const key = JSON.stringify(on);
+  const shown = useRef("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const isOther = shown.current !== key;
+    shown.current = key;
+    set((now) => ({ ...now, value: isOther ? null : now.value, isBusy: true, trouble: null, isSlow: false }));
+    const slow = setTimeout(() => set((now) => ({ ...now, isSlow: true })), 150);
+    read(stop.signal)
+      .then((value) => stop.signal.aborted || set({ value, trouble: null, isSlow: false, isBusy: false }))
+      .catch((trouble) => stop.signal.aborted || set((now) => ({ ...now, trouble, isSlow: false, isBusy: false })))
+      .finally(() => clearTimeout(slow));
+    return () => { clearTimeout(slow); stop.abort(); };
+  }, [key, turn]);
+  useEffect(() => (topics.length ? listen(topics, () => again((now) => now + 1)) : undefined), [topics.join()]);
+  return { ...state, again: () => again((now) => now + 1) };
+}

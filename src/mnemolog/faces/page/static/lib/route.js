@@ -1,0 +1,59 @@
+// The URL is the state of the page: view, scope, filters, sort, open entry, tab, diff.
+import { signal } from "../vendor/preact.js";
+
+/** @typedef {{path: string[], query: Record<string, string>}} Route */
+
+const read = () => ({
+  path: location.pathname.split("/").filter(Boolean).map(safeDecode),
+  query: Object.fromEntries(new URLSearchParams(location.search)),
+});
+
+/** Where we are: decoded parts of the path, and the query. @type {import("../vendor/preact.js").Signal<Route>} */
+export const route = signal(read());
+
+// The scope goes along from view to view; everything else belongs to one view.
+const SCOPE = ["agent", "user"];
+
+/** An address inside the page. Values that are empty are left out.
+ * @param {string[]} path @param {Record<string, unknown>} [query] */
+export function href(path, query = {}) {
+  const kept = Object.fromEntries(SCOPE.map((name) => [name, route.value.query[name]]));
+  const given = Object.entries({ ...kept, ...query }).filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false);
+  const words = new URLSearchParams(given.map(([name, value]) => [name, value === true ? "1" : String(value)])).toString();
+  return `/${path.map(encodeURIComponent).join("/")}${words ? `?${words}` : ""}`;
+}
+
+/** Go somewhere inside the page. @param {string} address @param {{replace?: boolean}} [how] */
+export function go(address, { replace = false } = {}) {
+  if (address === location.pathname + location.search) return;
+  scrolls.set(history.state?.at ?? 0, scrollY);
+  const at = replace ? history.state?.at ?? 0 : ++last;
+  history[replace ? "replaceState" : "pushState"]({ at }, "", address);
+  route.value = read();
+  if (!replace) scrollTo(0, 0);
+}
+
+/** Change some of the query and stay in the view. @param {Record<string, unknown>} changes @param {{replace?: boolean}} [how] */
+export const change = (changes, how) => go(href(route.value.path, { ...route.value.query, ...changes }), how);
+
+const scrolls = new Map();
+let last = history.state?.at ?? 0;
+history.scrollRestoration = "manual";
+addEventListener("popstate", () => {
+  route.value = read();
+  const top = scrolls.get(history.state?.at ?? 0) ?? 0;
+  requestAnimationFrame(() => setTimeout(() => scrollTo(0, top), 60));
+});
+
+// Plain clicks on our own links stay inside the page.
+addEventListener("click", (event) => {
+  const link = /** @type {Element} */ (event.target).closest?.("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (link.hasAttribute("download") || link.getAttribute("target") || !link.getAttribute("href")?.startsWith("/")) return;
+  event.preventDefault();
+  go(/** @type {string} */ (link.getAttribute("href")));
+});
+
+function safeDecode(part) {
+  try { return decodeURIComponent(part); } catch { return part; }
+}

@@ -1,0 +1,74 @@
+// The bar and the rail.
+import { html, useEffect, useRef } from "../vendor/preact.js";
+import { me } from "../lib/api.js";
+import { time } from "../lib/format.js";
+import { takeKeys } from "../lib/keys.js";
+import { line } from "../lib/live.js";
+import { change, go, href, route } from "../lib/route.js";
+import { waitingProposals } from "../lib/review.js";
+import { undo } from "../lib/undo.js";
+import { menu } from "./menu.js";
+import { Scope } from "./scope.js";
+
+const VIEWS = [
+  { name: "sessions", label: "Sessions", key: "s", icon: "M2 3h12M2 8h12M2 13h8" },
+  { name: "search", label: "Search", key: "f", icon: "M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l4 4" },
+  { name: "knowledge", label: "Knowledge", key: "k", icon: "M3 2h9v12H3zM6 5h3M6 8h3", needs: "knowledge" },
+  { name: "review", label: "Review", key: "r", icon: "M2 8l4 4 8-9", needs: "knowledge", isWide: true },
+  { name: "forgetting", label: "Forgetting", key: "o", icon: "M3 5h10l-1 9H4zM6 5V2h4v3" },
+  { name: "health", label: "Health", key: "h", icon: "M1 8h4l2-5 3 10 2-5h3" },
+];
+const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
+
+/** The views that this server and this token offer. */
+export const views = () => VIEWS.filter((one) => !one.needs || (me.value?.capabilities ?? []).includes(one.needs));
+
+export function Rail() {
+  if (!me.value) return html`<nav class="rail" aria-label="Views"></nav>`;
+  const here = route.value.path[0] ?? "sessions";
+  return html`<nav class="rail" aria-label="Views">${views().map((one) => html`
+    <a key=${one.name} class=${one.isWide ? "wide" : ""} href=${href([one.name])} aria-current=${here === one.name ? "page" : undefined} title=${`g ${one.key}`}>
+      <svg width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true"><path d=${one.icon} /></svg>
+      ${one.label}${one.name === "review" && waitingProposals.value > 0 && html` <span class="chip count">${waitingProposals.value}</span>`}</a>`)}
+  </nav>`;
+}
+
+export function Bar() {
+  const box = useRef(/** @type {any} */ (null));
+  useEffect(() => takeKeys({
+    "/": { label: "Search", run: () => box.current?.focus() },
+    "Ctrl k": { label: "Go to or do anything", run: () => menu.open() },
+    "?": { label: "Show the keys", run: () => menu.keys() },
+    z: { label: "Undo", run: () => undo() },
+    t: { label: "Theme", run: nextTheme },
+    u: { label: "Up", run: () => go(href(route.value.path.slice(0, route.value.path.includes("entries") ? 2 : -1))) },
+    ...Object.fromEntries(views().map((one) => [`g ${one.key}`, { label: one.label, run: () => go(href([one.name])) }])),
+  }), [me.value]);
+  const type = (event) => {
+    const q = event.currentTarget.value;
+    if (route.value.path[0] === "search") change({ q }, { replace: true });
+    else if (q) go(href(["search"], { q }));
+  };
+  const state = line.value.state;
+  return html`<header class="bar">
+    <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
+    <div class="grow" role="search"><input ref=${box} type="search" placeholder="Search everything ( / )" aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} disabled=${!me.value} /></div>
+    ${me.value && html`<${Scope} />`}
+    <span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>
+    <button class="bare" onClick=${() => menu.open()} aria-label="Go to or do anything">⌘K</button>
+    <button class="bare" onClick=${nextTheme} aria-label="Change the theme">◐</button>
+  </header>`;
+}
+
+const name = (root) => String(root ?? "mnemolog").split("/").filter(Boolean).slice(-2).join("/") || "mnemolog";
+
+const THEMES = ["", "light", "dark"];
+const theme = localStorage.getItem("mnemolog.theme") ?? "";
+if (theme) document.documentElement.dataset.theme = theme;
+
+function nextTheme() {
+  const now = document.documentElement.dataset.theme ?? "";
+  const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("mnemolog.theme", next);
+}

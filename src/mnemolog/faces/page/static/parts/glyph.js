@@ -1,0 +1,22 @@
+// Types: a shape, a colour and a word; never the colour alone.
+import { html } from "../vendor/preact.js";
+import { visible } from "../lib/format.js";
+
+const SHAPES = {
+  conversation: "M1 3h12v8H1z",
+  decision: "M7 0l7 7-7 7-7-7z",
+  finding: "M7 1l7 12H0z",
+  preference: "M7 13L1.2 7.2a3.6 3.6 0 0 1 5.1-5.1L7 2.8l.7-.7a3.6 3.6 0 0 1 5.1 5.1z",
+  note: "M1 1h12v12H1z",
+  event: "M7 0l1.8 5.2L14 7l-5.2 1.8L7 14 5.2 8.8 0 7l5.2-1.8z",
+  node: "M2 1h7l3 3v9H2zM4 6v1h6V6zm0 3v1h6V9z",
+};
+
+/** @param {{type: string}} props */
+export const Glyph = ({ type }) => SHAPES[type]
+  ? html`<svg class="glyph" data-type=${type} viewBox="0 0 14 14" aria-hidden="true"><path d=${SHAPES[type]} fill-rule="evenodd" /></svg>`
+  : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;
+
+/** Text that somebody else wrote: its own direction, unseen characters by name. */
+export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${visible(String(text ?? "").slice(0, most)).map((part) =>
+  typeof part === "string" ? part : html`<span class="chip" title="a character that cannot be seen">${part.hidden}</span>`)}</bdi>`;

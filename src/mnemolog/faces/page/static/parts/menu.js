@@ -1,0 +1,45 @@
+// Go to or do anything, and the list of keys.
+import { html, signal, useEffect, useRef, useState } from "../vendor/preact.js";
+import { areOn, knownKeys, toggleLetters } from "../lib/keys.js";
+import { go, href } from "../lib/route.js";
+
+const shown = signal("");
+/** What a view offers in the menu while it is shown. @type {any} */
+export const actions = signal([]);
+export const menu = { open: () => { shown.value = "menu"; }, keys: () => { shown.value = "keys"; }, close: () => { shown.value = ""; } };
+
+const PLACES = [["Sessions", "sessions"], ["Search", "search"], ["Knowledge", "knowledge"], ["Review", "review"], ["Forgetting", "forgetting"], ["Health", "health"]];
+
+export function Menu() {
+  if (!shown.value) return null;
+  return html`<${Box} key=${shown.value} label=${shown.value === "menu" ? "Go to or do anything" : "Keys"}>
+    ${shown.value === "menu" ? html`<${Commands} />` : html`<${Keys} />`}</${Box}>`;
+}
+
+function Box({ label, children }) {
+  const box = useRef(/** @type {any} */ (null));
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current.showModal();
+    return () => before instanceof HTMLElement && before.focus();
+  }, []);
+  return html`<dialog ref=${box} aria-label=${label} onCancel=${(event) => { event.preventDefault(); menu.close(); }} onClick=${(event) => event.target === box.current && menu.close()}>${children}</dialog>`;
+}
+
+function Commands() {
+  const [text, type] = useState("");
+  const all = [
+    ...actions.value,
+    ...PLACES.map(([label, view]) => ({ label, run: () => go(href([view])) })),
+    ...(text ? [{ label: `Search for “${text}”`, run: () => go(href(["search"], { q: text })) }, { label: `Open session ${text}`, run: () => go(href(["sessions", text])) }] : []),
+  ].filter((one, at, list) => at >= list.length - (text ? 2 : 0) || one.label.toLowerCase().includes(text.toLowerCase()));
+  const run = (one) => { menu.close(); one?.run(); };
+  return html`<form method="dialog" onSubmit=${(event) => { event.preventDefault(); run(all[0]); }}>
+    <input autofocus value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
+    <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one.label}><button type="button" class="bare" onClick=${() => run(one)}>${one.label}</button></li>`)}</ul></form>`;
+}
+
+const Keys = () => html`<h2>Keys</h2>
+  <table><tbody>${knownKeys().map(([key, label]) => html`<tr key=${key}><td>${key.split(" ").map((one) => html`<span class="keycap">${one}</span> `)}</td><td>${label}</td></tr>`)}</tbody></table>
+  <label><input type="checkbox" checked=${areOn.value} onChange=${toggleLetters} /> Single letters do something</label>
+  <div class="actions"><button onClick=${menu.close}>Close</button></div>`;

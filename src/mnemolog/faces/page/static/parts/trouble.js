@@ -1,0 +1,23 @@
+// What went wrong, where it went wrong: what was refused, what to do, and a code to ask about.
+import { html } from "../vendor/preact.js";
+
+/** @param {{trouble: any, again?: () => void}} props */
+export function Trouble({ trouble, again }) {
+  const offline = trouble instanceof TypeError;
+  return html`<div class="trouble" role="alert">
+    <p><strong>${offline ? "The server does not answer." : trouble.message}</strong></p>
+    <p>${offline ? "What is shown stays; this view comes back by itself when it answers." : trouble.advice}</p>
+    <p class="small quiet">${trouble.code && html`<code>${trouble.code}</code> `}${trouble.requestId && html`request <code>${trouble.requestId}</code>`}</p>
+    ${again && html`<button onClick=${again}>Try again</button>`}
+  </div>`;
+}
+
+/** Nothing for a moment, then a place holder of the final height. */
+export const Waiting = ({ load, rows = 6 }) => load.isSlow ? html`<div class="stack" aria-busy="true">${Array.from({ length: rows }, (_, at) => html`<div class="skeleton" key=${at}></div>`)}</div>` : null;
+
+/** A load as it stands: trouble, a place holder, or what `children` makes of the value. */
+export function Loaded({ load, rows, children }) {
+  if (load.trouble && !load.value) return html`<${Trouble} trouble=${load.trouble} again=${load.again} />`;
+  if (!load.value) return html`<${Waiting} load=${load} rows=${rows} />`;
+  return html`${load.trouble && html`<${Trouble} trouble=${load.trouble} again=${load.again} />`}${children(load.value)}`;
+}

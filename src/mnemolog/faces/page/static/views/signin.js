@@ -1,0 +1,21 @@
+// Signed out: how to get in, without ever asking for the owner's token.
+import { html, useState } from "../vendor/preact.js";
+import { signIn } from "../lib/api.js";
+import { start } from "../lib/live.js";
+import { Trouble } from "../parts/trouble.js";
+
+export function View() {
+  const [code, type] = useState("");
+  const [trouble, fail] = useState(null);
+  const enter = async (event) => {
+    event.preventDefault();
+    fail(null);
+    try { await signIn(code.trim().replace(/^.*#code=/, "")); start(); } catch (error) { fail(error); }
+  };
+  return html`<h1>Sign in</h1>
+    <p>The server prints a link with a one-time code when it starts. For another one, on the machine where it runs:</p>
+    <pre class="card">mnemolog token link</pre>
+    <form class="row" onSubmit=${enter}><label>Code or link <input value=${code} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" required /></label><button class="main">Sign in</button></form>
+    ${trouble && html`<${Trouble} trouble=${trouble} />`}`;
+}
+View.title = "Sign in";

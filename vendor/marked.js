@@ -1,0 +1,2 @@
+// Only the lexer: tokens come out, never HTML.
+export { Lexer } from "marked";
