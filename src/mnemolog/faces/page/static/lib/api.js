@@ -1,5 +1,6 @@
 // The one door to the server: bearer token, problem+json, no cookies.
 import { signal } from "../vendor/preact.js";
+import { route } from "./route.js";
 
 const KEY = "mnemolog.token";
 
@@ -22,10 +23,18 @@ export class Problem extends Error {
 }
 
 const token = () => localStorage.getItem(KEY) ?? "";
-export const authorization = () => ({ authorization: `Bearer ${token()}` });
 
-/** @param {string} method @param {string} path below /api/v1 @param {{query?: Record<string, any>, body?: any, headers?: Record<string, string>, signal?: AbortSignal}} [more] */
-export async function call(method, path, { query = {}, body, headers = {}, signal: stop } = {}) {
+/** Who asks, and the scope of the URL: the server narrows every answer to it. @param {boolean} [isScoped] */
+export function authorization(isScoped = true) {
+  const { agent, user } = isScoped ? route.peek().query : {};
+  return { authorization: `Bearer ${token()}`, ...(agent && { "mnemolog-agent": octets(agent) }), ...(user && { "mnemolog-user": octets(user) }) };
+}
+
+// A header holds bytes: UTF-8, one character for each.
+const octets = (text) => String.fromCharCode(...new TextEncoder().encode(text));
+
+/** @param {string} method @param {string} path below /api/v1 @param {{query?: Record<string, any>, body?: any, headers?: Record<string, string>, signal?: AbortSignal, isScoped?: boolean}} [more] */
+export async function call(method, path, { query = {}, body, headers = {}, signal: stop, isScoped = true } = {}) {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === "") continue;
@@ -34,7 +43,7 @@ export async function call(method, path, { query = {}, body, headers = {}, signa
   const told = body === undefined ? {} : { "content-type": "application/json" };
   const answer = await fetch(`/api/v1${path}${words.size ? `?${words}` : ""}`, {
     method, signal: stop, credentials: "omit", cache: "no-store", redirect: "error",
-    headers: { accept: "application/json", ...authorization(), ...told, ...headers },
+    headers: { accept: "application/json", ...authorization(isScoped), ...told, ...headers },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await answer.text();
@@ -69,7 +78,7 @@ export async function signOut() {
 }
 
 export async function whoAmI() {
-  try { me.value = await get("/me"); } catch (problem) {
+  try { me.value = await call("GET", "/me", { isScoped: false }); } catch (problem) {
     if (problem instanceof Problem && problem.status === 401) me.value = false;
     else throw problem;
   }

@@ -1,6 +1,7 @@
 // One stream of events for this tab. Events carry ids and counts, never content.
-import { signal } from "../vendor/preact.js";
+import { effect, signal } from "../vendor/preact.js";
 import { authorization, me } from "./api.js";
+import { route } from "./route.js";
 
 /** `live`, `waiting` or `off`, and since when. */
 export const line = signal({ state: "waiting", since: Date.now() });
@@ -12,7 +13,7 @@ const PAUSE = 250; // at most four renders a second
 const listeners = new Map();
 /** @type {Map<string, any[]>} */
 const held = new Map();
-let last = "", stop = null, wait = 1000, timer = 0, hiding = 0;
+let last = "", scope = "", stop = null, wait = 1000, timer = 0, hiding = 0, hasBeenLive = false;
 
 /** Be told of events of these topics, gathered; returns how to stop. `resync` tells to read anew.
  * @param {string[]} topics @param {(events: any[]) => void} told */
@@ -28,7 +29,16 @@ export function start() {
     if (document.hidden) hiding = setTimeout(drop, HIDDEN);
     else if (!stop) connect();
   });
-  connect();
+  // Another scope is another stream; the first run of the effect opens the first one.
+  effect(() => {
+    const { agent = "", user = "" } = route.value.query;
+    const now = JSON.stringify([agent, user]);
+    if (stop && scope === now) return;
+    if (scope !== now) last = "";
+    scope = now;
+    drop();
+    connect();
+  });
 }
 
 function drop() { stop?.abort(); stop = null; }
@@ -48,12 +58,15 @@ function flush() {
 }
 
 async function connect() {
-  if (me.value === false) return;
+  if (me.peek() === false) return;
   const mine = (stop = new AbortController());
   try {
     const answer = await fetch("/api/v1/events", { signal: mine.signal, cache: "no-store", credentials: "omit", headers: { accept: "text/event-stream", ...authorization(), ...(last ? { "last-event-id": last } : {}) } });
     if (answer.status === 401) { me.value = false; return; }
     if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+    // Whatever was missed while it was away is read again.
+    if (hasBeenLive && line.peek().state !== "live") tell("resync", { reason: "back" });
+    hasBeenLive = true;
     line.value = { state: "live", since: Date.now() };
     wait = 1000;
     await read(answer.body.pipeThrough(new TextDecoderStream()).getReader());

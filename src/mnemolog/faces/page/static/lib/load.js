@@ -1,6 +1,7 @@
 // Reading something for a view: skeleton after 150 ms, old answers dropped, trouble kept in place.
 import { useEffect, useRef, useState } from "../vendor/preact.js";
 import { listen } from "./live.js";
+import { route } from "./route.js";
 
 /** @template T @param {(stop: AbortSignal) => Promise<T>} read @param {unknown[]} on what makes it read again
  * @param {{topics?: string[]}} [live] events after which it is read again
@@ -8,7 +9,8 @@ import { listen } from "./live.js";
 export function useLoad(read, on, { topics = [] } = {}) {
   const [state, set] = useState({ value: null, trouble: null, isSlow: false, isBusy: true });
   const [turn, again] = useState(0);
-  const key = JSON.stringify(on);
+  const { agent, user } = route.value.query; // another scope, other answers
+  const key = JSON.stringify([on, agent, user]);
   const shown = useRef("");
   useEffect(() => {
     const stop = new AbortController();
@@ -22,6 +24,6 @@ export function useLoad(read, on, { topics = [] } = {}) {
       .finally(() => clearTimeout(slow));
     return () => { clearTimeout(slow); stop.abort(); };
   }, [key, turn]);
-  useEffect(() => (topics.length ? listen(topics, () => again((now) => now + 1)) : undefined), [topics.join()]);
+  useEffect(() => listen(topics, () => again((now) => now + 1)), [topics.join()]);
   return { ...state, again: () => again((now) => now + 1) };
 }

@@ -6,7 +6,7 @@ import { listen } from "./live.js";
 export const waitingProposals = signal(0);
 
 async function count() {
-  if (!(me.value?.capabilities ?? []).includes("knowledge")) return;
+  if (!(me.value?.capabilities ?? []).includes("review")) return;
   try { waitingProposals.value = (await get("/review", { limit: 1 })).total ?? 0; } catch { /* the view tells */ }
 }
 

@@ -3,13 +3,21 @@ import { post, url } from "./api.js";
 import { toast } from "../parts/toast.js";
 
 const MOST = 20;
-/** @type {{id: string, label: string, after: () => void}[]} */
-const done = [];
+const KEY = "mnemolog.undo";
+/** The last ones of this tab; they outlive a reload. @type {{id: string, label: string, after?: () => void}[]} */
+const done = kept();
+
+function kept() {
+  try { return JSON.parse(sessionStorage.getItem(KEY) ?? "[]"); } catch { return []; }
+}
+
+const keep = () => sessionStorage.setItem(KEY, JSON.stringify(done.map(({ id, label }) => ({ id, label }))));
 
 /** Remember something that can be taken back, and say so. @param {string} id @param {string} label @param {() => void} after */
 export function undoable(id, label, after = () => {}) {
   done.push({ id, label, after });
   done.splice(0, Math.max(0, done.length - MOST));
+  keep();
   toast(label, { action: "Undo", run: () => undo(id) });
 }
 
@@ -21,9 +29,10 @@ export async function undo(id) {
   try {
     await post(url`/undo/${one.id}`);
     toast(`Taken back: ${one.label}`);
-    one.after();
+    one.after?.();
   } catch (trouble) {
-    done.push(one);
+    if (trouble.status !== 404) done.push(one);
     toast(`Could not take it back: ${trouble.message} ${trouble.advice ?? ""}`);
   }
+  keep();
 }

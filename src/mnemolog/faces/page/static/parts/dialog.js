@@ -4,14 +4,15 @@ import { Trouble } from "./trouble.js";
 
 /** @type {any} */
 const open = signal(null);
+let next = 1;
 
 /** Ask before something is done; answers what `run` gave, or null if it was left.
- * @param {{title: string, sentence: any, verb: string, isFinal?: boolean, typed?: string, body?: any, run: () => Promise<any>}} plan
- * `typed` must be typed before the button works. */
-export const confirm = (plan) => new Promise((answer) => { open.value = { ...plan, answer }; });
+ * @param {{title: string, sentence: any, verb: string, isFinal?: boolean, typed?: string, body?: any, other?: string, run: () => Promise<any>}} plan
+ * `typed` must be typed before the button works; `other` is the label of a way elsewhere, which answers `{other: true}`. */
+export const confirm = (plan) => new Promise((answer) => { open.value = { ...plan, answer, key: next++ }; });
 
 export function Dialogs() {
-  return open.value ? html`<${Asking} key=${open.value.title} plan=${open.value} />` : null;
+  return open.value ? html`<${Asking} key=${open.value.key} plan=${open.value} />` : null;
 }
 
 function Asking({ plan }) {
@@ -38,7 +39,7 @@ function Asking({ plan }) {
     ${plan.body}
     ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label>`}
     ${trouble && html`<${Trouble} trouble=${trouble} />`}
-    <div class="actions"><button data-first disabled=${isBusy} onClick=${() => leave(null)}>Cancel</button>
+    <div class="actions">${plan.other && html`<button class="bare" disabled=${isBusy} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isBusy} onClick=${() => leave(null)}>Cancel</button>
     <button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${run}>${isBusy ? "Working…" : plan.verb}</button></div>
   </dialog>`;
 }

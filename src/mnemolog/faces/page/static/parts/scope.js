@@ -1,12 +1,12 @@
 // Whose memory is looked at: one agent, one user, or all. It is in the URL and on every request.
 import { html } from "../vendor/preact.js";
-import { get, me } from "../lib/api.js";
+import { call, me } from "../lib/api.js";
 import { useLoad } from "../lib/load.js";
 import { change, route } from "../lib/route.js";
 
 export function Scope() {
   const limits = me.value?.scope ?? {};
-  const load = useLoad((stop) => get("/sessions", { limit: 1 }, stop), ["scope"], { topics: ["session"] });
+  const load = useLoad((stop) => call("GET", "/sessions", { query: { limit: 1 }, signal: stop, isScoped: false }), ["scope"], { topics: ["session"] });
   const facets = load.value?.facets ?? {};
   return html`<${Choice} name="agent" label="Agent" limits=${limits.agents} known=${facets.agent ?? facets.agents} />
     <${Choice} name="user" label="User" limits=${limits.users} known=${facets.user ?? facets.users} />`;

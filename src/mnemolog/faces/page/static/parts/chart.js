@@ -1,0 +1,56 @@
+// A chart over time: uPlot, loaded when it is first needed, and its numbers as a table.
+import { html, useEffect, useRef } from "../vendor/preact.js";
+import { count, whole } from "../lib/format.js";
+
+const COLOURS = ["--accent", "--type-finding", "--type-preference", "--type-note", "--type-event", "--type-conversation"];
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
+
+/** @param {{caption: string, unit?: string, t: string[], series: Record<string, number[]>, height?: number, isTime?: boolean, x?: number[], xUnit?: string, shown?: (value: number) => string}} props */
+export function Chart({ caption, unit = "", t, x, series, height = 180, isTime = true, xUnit = "", shown = count }) {
+  const box = useRef(/** @type {any} */ (null));
+  const names = Object.keys(series);
+  const key = JSON.stringify([t?.at(-1), x?.length, names, names.map((name) => series[name].at(-1)), t?.length]);
+  useEffect(() => {
+    let chart = null, isHere = true;
+    const draw = async () => {
+      const { default: Plot } = await import("../vendor/uplot.js");
+      if (!isHere || !box.current) return;
+      chart?.destroy();
+      const style = getComputedStyle(document.documentElement);
+      const ink = style.getPropertyValue("color") || "#888";
+      const line = paint("--line"), axis = { stroke: paint("--ink-2"), grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui" };
+      const values = x ?? t.map((one) => Date.parse(one.length === 7 ? `${one}-01` : one.length === 13 ? `${one}:00:00Z` : one) / 1000);
+      chart = new Plot({
+        width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { y: false },
+        scales: { x: { time: isTime } }, axes: [axis, { ...axis, size: 56 }],
+        series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(COLOURS_OF[name] ?? COLOURS[at % COLOURS.length]) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 } }))],
+      }, [values, ...names.map((name) => series[name])], box.current);
+    };
+    draw();
+    const watch = new ResizeObserver(() => chart?.setSize({ width: box.current.clientWidth, height }));
+    watch.observe(box.current);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", draw);
+    const theme = new MutationObserver(draw);
+    theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    return () => { isHere = false; watch.disconnect(); theme.disconnect(); scheme.removeEventListener("change", draw); chart?.destroy(); };
+  }, [key]);
+  const rows = (x ?? t).map((at, row) => [isTime ? (x ? at : whole(at)) : `${count(at)} ${xUnit}`, ...names.map((name) => shown(series[name][row]))]);
+  return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">in ${unit}</span>`}</figcaption>
+    <details class="small"><summary>As a table</summary><div class="scroll"><table><thead><tr><th>${isTime ? "when" : xUnit}</th>${names.map((name) => html`<th key=${name} class="num">${name}</th>`)}</tr></thead>
+      <tbody>${rows.slice(-200).map((row) => html`<tr key=${row[0]}>${row.map((cell, at) => html`<td key=${at} class=${at ? "num" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div></details>
+    <div class="plot" ref=${box} aria-hidden="true"></div>
+    ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${COLOURS_OF[name] ?? COLOURS[at % COLOURS.length]})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
+}
+
+const COLOURS_OF = Object.fromEntries(["conversation", "decision", "finding", "preference", "note", "event"].map((type) => [type, `--type-${type}`]));
+
+/** What a token looks like now, in the theme that is on. */
+function paint(token) {
+  const probe = document.createElement("span");
+  probe.style.setProperty("color", `var(${token})`);
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}

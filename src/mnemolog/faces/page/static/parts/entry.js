@@ -1,0 +1,81 @@
+// An entry as people read it: a message, or a card with all its fields.
+import { html, useState } from "../vendor/preact.js";
+import { href } from "../lib/route.js";
+import { Markdown, MOST } from "../lib/markdown.js";
+import { Glyph, Text } from "./glyph.js";
+import { Pie, Pips } from "./marks.js";
+
+const NAMES = {
+  rationale: "why", alternatives_considered: "instead of", alternatives: "instead of", impact: "impact", approved_by: "approved by",
+  severity: "severity", evidence: "evidence", recommendation: "do", status: "status", confidence: "confidence", learned_from: "learned from", context: "context",
+};
+const TITLES = { decision: "decision", finding: "description" };
+const LINES = 12;
+const PLAIN = /^[^*_`#>[\]|~<\n&]*$/;
+
+/** A value of any shape as words; objects never become anything but text. */
+export function words(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return value.map(words).join(", ");
+  const { option, name, reason, why, ...rest } = value;
+  if ((option ?? name) !== undefined && Object.keys(rest).length === 0) return `${words(option ?? name)}${reason ?? why ? ` (${words(reason ?? why)})` : ""}`;
+  return JSON.stringify(value);
+}
+
+/** The line that says what an entry is about. */
+export function titleOf(entry) {
+  const { content, type } = entry;
+  if (typeof content === "string") return content.split("\n")[0].slice(0, 200);
+  if (type === "preference" && content?.key !== undefined) return `${words(content.key)} = ${words(content.value)}`;
+  return words(content?.[TITLES[type] ?? ""] ?? content?.text ?? content?.title ?? content).slice(0, 200);
+}
+
+/** Text that folds after twelve lines. @param {{text: string, link?: string, isMarkdown?: boolean}} props */
+export function Folding({ text, link, isMarkdown = true }) {
+  const isLong = text.length > 1400 || text.split("\n", LINES + 1).length > LINES;
+  const [isOpen, open] = useState(false);
+  const shown = text.length > MOST ? text.slice(0, 2000) : text;
+  const body = isMarkdown && text.length <= MOST && !PLAIN.test(text) ? html`<${Markdown} text=${text} />` : html`<p class="said"><${Text} text=${shown} /></p>`;
+  if (!isLong) return body;
+  return html`<div class=${isOpen ? "" : "folded"}>${body}</div>${text.length > MOST
+    ? html`<a class="small" href=${link}>Open whole (${Math.round(text.length / 1024)} KB)</a>`
+    : html`<button class="bare small fold" aria-expanded=${String(isOpen)} onClick=${() => open(!isOpen)}>${isOpen ? "Show less" : "Show all"}</button>`}`;
+}
+
+/** What an entry says. @param {{entry: any, link?: string}} props */
+export function Said({ entry, link }) {
+  const { content, type } = entry;
+  if (typeof content === "string") return html`<${Folding} text=${content} link=${link} />`;
+  if (!content || typeof content !== "object") return html`<p class="said"><${Text} text=${words(content)} /></p>`;
+  const head = type === "preference" ? ["key", "value"] : [TITLES[type] ?? "text"];
+  const title = type === "preference" && content.key !== undefined ? `${words(content.key)} = ${words(content.value)}` : words(content[head[0]]);
+  const fields = Object.entries(content).filter(([name, value]) => !head.includes(name) && value !== null && words(value) !== "");
+  return html`${title && html`<p class="title"><${Text} text=${title} most=${2000} /></p>`}
+    ${fields.length > 0 && html`<dl class="fields">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : html`<${Text} text=${name} most=${40} />`}</dt><dd><${Text} text=${words(value)} most=${4000} /></dd></div>`)}</dl>`}`;
+}
+
+/** Who speaks. */
+export const speaker = (entry) => (entry.type === "conversation" && entry.role === "user" ? entry.user_id || "user" : entry.agent_id || entry.role || entry.origin);
+
+const CAME = { recall: "came from recall", tool: "came from a tool", import: "imported" };
+
+/** What is known beside the content, in one line; nothing where nothing is worth saying. */
+export function Aside({ row }) {
+  const { entry } = row;
+  const cites = entry.references?.length ?? 0;
+  return html`<div class="aside small quiet">
+    ${entry.type !== "conversation" && html`<${Pips} value=${row.importance} />`}${(entry.type !== "conversation" || row.decay < 0.995) && html`<${Pie} left=${row.decay} />`}
+    ${row.accesses > 0 && html`<span>recalled ${row.accesses}×</span>`}${cites > 0 && html`<span>cites ${cites}</span>`}
+    ${row.revisions > 1 && html`<span>revised ${row.revisions - 1}×</span>`}${row.redactions.map((kind) => html`<span class="chip" key=${kind}>redacted ${kind}</span>`)}
+    ${CAME[entry.origin] && html`<span>${CAME[entry.origin]}</span>`}
+    ${(entry.tags ?? []).map((tag) => html`<a key=${tag} class="tag" href=${href(["search"], { tags: tag })}>#<${Text} text=${tag} most=${60} /></a>`)}</div>`;
+}
+
+/** Whether the line beside the content says anything. */
+export const hasAside = ({ entry, decay, accesses, revisions, redactions }) => entry.type !== "conversation" || decay < 0.995 || accesses > 0 || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || entry.origin in CAME;
+
+/** The type as glyph and word. */
+export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> <${Text} text=${type} most=${40} /></span>`;
+

@@ -1,0 +1,44 @@
+// Filters: facets with counts as links, so that each is an address; choices; a text that waits a moment.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { count } from "../lib/format.js";
+import { change, href, route } from "../lib/route.js";
+import { Text } from "./glyph.js";
+
+/** Values of a query parameter that holds several, by commas. */
+export const listed = (name) => (route.value.query[name] ?? "").split(",").filter(Boolean);
+
+/** Facets as links. Several may be on where `isMany`.
+ * @param {{name: string, label: string, counts: Record<string, number>, isMany?: boolean, glyph?: (value: string) => any, most?: number}} props */
+export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) {
+  const [isOpen, open] = useState(false);
+  const on = isMany ? listed(name) : [route.value.query[name]].filter(Boolean);
+  const known = Object.entries(counts ?? {}).sort((one, other) => other[1] - one[1]);
+  for (const value of on) if (!known.some(([one]) => one === value)) known.unshift([value, 0]);
+  if (!known.length) return null;
+  const link = (value) => {
+    const next = on.includes(value) ? on.filter((one) => one !== value) : isMany ? [...on, value] : [value];
+    return href(route.value.path, { ...route.value.query, [name]: next.join(",") });
+  };
+  const shown = isOpen ? known.slice(0, 60) : known.slice(0, most);
+  return html`<div class="facet" role="group" aria-label=${label}><span class="small quiet">${label}</span>
+    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}<${Text} text=${value} most=${40} /> <span class="quiet">${count(many)}</span></a>`)}
+    ${known.length > most && html`<button class="bare small" onClick=${() => open(!isOpen)}>${isOpen ? "fewer" : `${count(known.length - most)} more`}</button>`}</div>`;
+}
+
+/** One of several, kept in the URL. @param {{name: string, label: string, options: [string, string][]}} props */
+export const Choice = ({ name, label, options }) => html`<label class="small">${label} <select value=${route.value.query[name] ?? ""} onChange=${(event) => change({ [name]: event.currentTarget.value })}>
+  ${options.map(([value, word]) => html`<option key=${value} value=${value}>${word}</option>`)}</select></label>`;
+
+/** A text in the URL, changed a moment after the last letter. @param {{name: string, label: string, placeholder?: string}} props */
+export function Words({ name, label, placeholder }) {
+  const [text, type] = useState(route.value.query[name] ?? "");
+  const timer = useRef(/** @type {any} */ (0));
+  useEffect(() => { type(route.value.query[name] ?? ""); }, [route.value.query[name]]);
+  const typed = (event) => {
+    const value = event.currentTarget.value;
+    type(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => change({ [name]: value }, { replace: true }), 200);
+  };
+  return html`<input type="search" class="words" value=${text} onInput=${typed} aria-label=${label} placeholder=${placeholder ?? label} />`;
+}

@@ -1,0 +1,72 @@
+// An empty memory: what to do next. The view changes by itself when something arrives.
+import { html, useRef, useState } from "../vendor/preact.js";
+import { me, post, url } from "../lib/api.js";
+import { fillDemo } from "../lib/demo.js";
+import { go, href } from "../lib/route.js";
+import { Copied } from "./copied.js";
+import { toast } from "./toast.js";
+import { Trouble } from "./trouble.js";
+
+const SNIPPETS = () => {
+  const mcp = `${location.origin}/mcp`;
+  return {
+    "Claude Code": `claude mcp add mnemolog -- mnemolog mcp --agent claude-code`,
+    Cursor: `{"mcpServers": {"mnemolog": {"command": "mnemolog", "args": ["mcp", "--agent", "cursor"]}}}`,
+    "VS Code": `{"servers": {"mnemolog": {"type": "http", "url": "${mcp}", "headers": {"Authorization": "Bearer \${input:mnemolog-token}"}}}}`,
+    Python: `from mnemolog import Memory\n\nwith Memory.open(".mnemolog") as memory:\n    s = memory.create_session(user_id="u1", agent_ids=["architect"])\n    memory.add_decision(s.id, made_by="architect", decision="Use PostgreSQL", rationale="ACID")`,
+    Shell: `mnemolog add "the first thing to remember"`,
+  };
+};
+const WHERE = { Cursor: "in .cursor/mcp.json", "VS Code": "in .vscode/mcp.json", Python: "", "Claude Code": "in a shell", Shell: "in a shell" };
+
+export function FirstRun() {
+  const canWrite = !me.value?.scope?.read_only;
+  return html`<div class="head"><h1>Nothing remembered yet</h1></div>
+    <p class="quiet">Root <code>${me.value?.root}</code>. Waiting for the first entry… this view changes by itself.</p>
+    <ol class="steps">
+      <li><h2>Try it here</h2>${canWrite ? html`<${Write} />` : html`<p class="quiet">This token may only read.</p>`}</li>
+      <li><h2>Connect an agent</h2><${Connect} /></li>
+      ${canWrite && html`<li><h2>Load a story</h2><${Fill} /></li>`}
+    </ol>`;
+}
+
+function Write() {
+  const [isOpen, open] = useState(false);
+  const [isBusy, busy] = useState(false);
+  const [trouble, fail] = useState(null);
+  const box = useRef(/** @type {any} */ (null));
+  const write = async (event) => {
+    event.preventDefault();
+    const text = box.current.value.trim();
+    if (!text) return;
+    busy(true);
+    fail(null);
+    try {
+      const session = await post("/sessions", { agent_ids: ["page"] });
+      const receipt = await post(url`/sessions/${session.id}/entries`, { type: "note", agent_id: "page", content: text });
+      toast("Written. Search finds it, and it is open in its session.", { action: "Open", run: () => go(href(["sessions", session.id], { at: receipt.id })) });
+      go(href(["search"], { q: text.slice(0, 120) }));
+    } catch (error) { fail(error); busy(false); }
+  };
+  if (!isOpen) return html`<button class="main" onClick=${() => { open(true); requestAnimationFrame(() => box.current?.focus()); }}>Write a first entry…</button>`;
+  return html`<form class="stack" onSubmit=${write}><textarea ref=${box} rows="3" aria-label="The first entry" placeholder="Something worth remembering" required></textarea>
+    <div class="row"><button class="main" disabled=${isBusy}>${isBusy ? "Writing…" : "Write it"}</button></div>${trouble && html`<${Trouble} trouble=${trouble} />`}</form>`;
+}
+
+function Connect() {
+  const all = SNIPPETS();
+  const [name, choose] = useState(Object.keys(all)[0]);
+  return html`<div class="row" role="group" aria-label="Kind of agent">${Object.keys(all).map((one) => html`<button key=${one} aria-pressed=${String(one === name)} onClick=${() => choose(one)}>${one}</button>`)}</div>
+    <${Copied} text=${all[name]} note=${WHERE[name]} />`;
+}
+
+function Fill() {
+  const [isBusy, busy] = useState(false);
+  const [trouble, fail] = useState(null);
+  const fill = async () => {
+    busy(true);
+    try { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); } catch (error) { fail(error); busy(false); }
+  };
+  return html`<button disabled=${isBusy} onClick=${fill}>${isBusy ? "Writing…" : "Fill with the demo week"}</button>
+    <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p>${trouble && html`<${Trouble} trouble=${trouble} />`}`;
+}

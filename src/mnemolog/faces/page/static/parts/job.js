@@ -1,0 +1,37 @@
+// A job: how far it is, and what came of it. It goes on when the page is closed.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { get, post, url } from "../lib/api.js";
+import { count, plural } from "../lib/format.js";
+import { listen } from "../lib/live.js";
+
+const POLL = 1000;
+
+/** @param {{id: string, first?: any, children?: (job: any) => any}} props */
+export function Job({ id, first, children }) {
+  const [job, set] = useState(first ?? null);
+  useEffect(() => {
+    let isHere = true;
+    const read = () => get(url`/jobs/${id}`).then((now) => isHere && set(now)).catch(() => {});
+    read();
+    const stop = listen(["job"], (events) => { if (events.some((one) => one.id === id || one.topic === "resync")) read(); });
+    const timer = setInterval(read, POLL);
+    return () => { isHere = false; stop(); clearInterval(timer); };
+  }, [id]);
+  if (!job) return null;
+  const isOpen = ["queued", "running"].includes(job.state);
+  return html`<section class="card stack" aria-label=${job.action}>
+    <div class="row"><strong>${job.action}</strong><span class="chip">${job.state}</span><span class="small quiet">${job.step}</span>
+      ${isOpen && html`<button class="bare" onClick=${() => post(url`/jobs/${id}/cancel`).then(set).catch(() => {})}>Cancel</button>`}</div>
+    ${isOpen && html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${count(job.done)} of ${count(job.total)} ${job.unit}</p>`}
+    ${job.error && html`<p class="danger">${job.error.detail ?? job.error.message} ${job.error.advice}</p>`}
+    ${job.state === "done" && (children?.(job) ?? null)}</section>`;
+}
+
+/** What a scan of every byte found. @param {{proof: any, erased?: number}} props */
+export const Proof = ({ proof, erased }) => html`<div class="stack">
+  <p class=${proof.clean ? "ok" : "danger"}><strong>${proof.clean ? "✓ Nothing is left" : "✕ Something is left"}</strong>
+    ${erased !== undefined && ` · ${plural(erased, "entry", "entries")} erased`} · ${plural(proof.files, "file")} looked through${proof.elsewhere ? ` · ${count(proof.elsewhere)} of the same words in other entries` : ""}</p>
+  ${proof.places?.length > 0 && html`<table><caption class="small quiet">Removed from</caption><tbody>${proof.places.map((one) => html`<tr key=${one.place}><th scope="row">${one.place}</th><td class="num">${plural(one.lines, "line")}</td></tr>`)}</tbody></table>`}
+  ${proof.traces?.length > 0 && html`<ul>${proof.traces.map((one) => html`<li key=${one}><code>${one}</code></li>`)}</ul>`}
+  ${proof.unreachable?.length > 0 && html`<p class="warn">Out of reach: ${proof.unreachable.join(", ")}. Remove or replace these backups by hand.</p>`}
+</div>`;

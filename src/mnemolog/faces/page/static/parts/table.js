@@ -1,0 +1,72 @@
+// A grid of rows of one height: one tab stop, arrow keys or j k, x selects, only rows in sight drawn.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { takeKeys } from "../lib/keys.js";
+import { reveal, useVirtual } from "../lib/virtual.js";
+
+/** The height of a row on this device. */
+const tall = () => (matchMedia("(max-width: 800px)").matches ? 72 : matchMedia("(pointer: coarse)").matches ? 48 : 36);
+
+/** @param {{label: string, columns: {name: string, label: any, cell: (row: any) => any, isNumber?: boolean}[], rows: any[], total: number,
+ *   keyOf: (row: any) => string, open: (row: any) => void, chosen?: Set<string>, choose?: (keys: Set<string>) => void, more?: () => void, css: string}} props */
+export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose, more, css }) {
+  const body = useRef(/** @type {any} */ (null));
+  const [at, setAt] = useState(0);
+  const [height, setHeight] = useState(tall);
+  const from = useRef(0);
+  const view = useVirtual(rows.length, height, body);
+  const now = useRef(/** @type {any} */ ({}));
+  now.current = { at, rows, chosen };
+  useEffect(() => {
+    const look = () => setHeight(tall());
+    addEventListener("resize", look);
+    return () => removeEventListener("resize", look);
+  }, []);
+  useEffect(() => { if (more && view.to >= rows.length - 40 && rows.length < total) more(); }, [view.to, rows.length, total]);
+
+  const move = (to) => {
+    const next = Math.max(0, Math.min(now.current.rows.length - 1, to));
+    setAt(next);
+    reveal(body.current, next, height);
+    requestAnimationFrame(() => setTimeout(() => body.current?.querySelector(`[data-at="${next}"]`)?.focus({ preventScroll: true }), 0));
+  };
+  const pick = (index, isRange) => {
+    if (!choose) return;
+    const next = new Set(now.current.chosen);
+    const isOn = !next.has(keyOf(now.current.rows[index]));
+    const [low, high] = isRange ? [Math.min(from.current, index), Math.max(from.current, index)] : [index, index];
+    for (const row of now.current.rows.slice(low, high + 1)) { if (isRange || isOn) next.add(keyOf(row)); else next.delete(keyOf(row)); }
+    from.current = index;
+    choose(next);
+  };
+  const row = () => now.current.rows[now.current.at];
+  useEffect(() => takeKeys({
+    j: { label: "Next row", run: () => move(document.activeElement?.closest("[data-at]") ? now.current.at + 1 : now.current.at) },
+    k: { label: "Row before", run: () => move(now.current.at - 1) },
+    ...(choose ? { x: { label: "Select", run: () => row() && pick(now.current.at, false) }, "Shift x": { label: "Select up to here", run: () => row() && pick(now.current.at, true) } } : {}),
+  }), [height]);
+  const press = (event) => {
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+    if (event.key in steps) { event.preventDefault(); move(Math.max(0, Math.min(rows.length - 1, at + steps[event.key]))); }
+    else if (event.key === "Enter" && event.target.matches("[data-at]")) { event.preventDefault(); open(row()); }
+    else if (event.key === " " && choose && event.target.matches("[data-at]")) { event.preventDefault(); pick(at, event.shiftKey); }
+  };
+  const line = (one, index) => {
+    const key = keyOf(one), isChosen = !!chosen?.has(key);
+    return html`<div role="row" class="line" key=${key} data-at=${index} aria-rowindex=${index + 2} aria-selected=${choose ? String(isChosen) : undefined}
+        tabindex=${index === at ? 0 : -1} onFocus=${() => index !== at && setAt(index)}
+        onClick=${(event) => { if (!event.target.closest("a, button, input, label") && !String(getSelection())) { setAt(index); open(one); } }}>
+      ${choose && html`<div role="gridcell" class="pick"><label class="box"><input type="checkbox" tabindex="-1" checked=${isChosen} aria-label=${`Select ${key}`} onClick=${(event) => pick(index, event.shiftKey)} /></label></div>`}
+      ${columns.map((column) => html`<div role="gridcell" class=${`cell ${column.name}${column.isNumber ? " num" : ""}`} key=${column.name}>${column.cell(one)}</div>`)}
+    </div>`;
+  };
+  const isAll = rows.length > 0 && rows.every((one) => chosen?.has(keyOf(one)));
+  return html`<div role="grid" class=${`grid ${css}`} aria-label=${label} aria-rowcount=${total + 1} aria-multiselectable=${choose ? "true" : undefined} onKeyDown=${press}>
+    <div role="rowgroup"><div role="row" class="line top" aria-rowindex="1">
+      ${choose && html`<div role="columnheader" class="pick"><label class="box"><input type="checkbox" checked=${isAll} aria-label="Select all that are shown" onClick=${() => choose(isAll ? new Set() : new Set(rows.map(keyOf)))} /></label></div>`}
+      ${columns.map((column) => html`<div role="columnheader" key=${column.name} class=${`cell ${column.name}${column.isNumber ? " num" : ""}`}>${column.label}</div>`)}</div></div>
+    <div role="rowgroup" ref=${body}>
+      <div role="none" style=${{ height: `${view.before}px` }}></div>
+      ${rows.slice(view.from, view.to).map((one, index) => line(one, view.from + index))}
+      <div role="none" style=${{ height: `${view.after}px` }}></div>
+    </div></div>`;
+}

@@ -1,0 +1,123 @@
+// Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
+import { html, useState } from "../vendor/preact.js";
+import { get, me, post } from "../lib/api.js";
+import { ago, count, day, plural, whole } from "../lib/format.js";
+import { useLoad } from "../lib/load.js";
+import { carryOut } from "../lib/plans.js";
+import { href } from "../lib/route.js";
+import { Bars } from "../parts/bars.js";
+import { Glyph, Text } from "../parts/glyph.js";
+import { Job, Proof } from "../parts/job.js";
+import { openTab, Tabs } from "../parts/tabs.js";
+import { toast } from "../parts/toast.js";
+import { Loaded, Trouble } from "../parts/trouble.js";
+
+const TABS = /** @type {[string, string][]} */ ([["retention", "Retention"], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit"]]);
+const PARTS = { retention: Retention, erase: Erase, hidden: Hidden, audit: Audit };
+
+export function View() {
+  return html`<div class="head"><h1>Forgetting</h1></div><${Tabs} tabs=${TABS} label="Forgetting" /><${PARTS[openTab(TABS)]} />`;
+}
+View.title = "Forgetting";
+
+function Retention() {
+  const rules = useLoad((stop) => get("/retention", {}, stop), ["retention"]);
+  const plan = useLoad(() => post("/plans", { action: "retention", selector: {}, options: {} }), ["plan"], { topics: ["hidden"] });
+  const run = async () => {
+    const done = await carryOut({ action: "retention", selector: {}, title: "Run retention now", verb: (counts) => `Run: ${plural(counts.entries, "entry", "entries")}` });
+    if (!done) return;
+    toast(`${plural(done.receipt?.hidden ?? 0, "entry", "entries")} hidden, ${count(done.receipt?.erased ?? 0)} erased.`);
+    plan.again();
+  };
+  return html`<div class="stack">
+    <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
+      <p>${found.sentence}</p>
+      <${Bars} caption="What the next run would remove" rows=${Object.entries(found.counts.by_type).map(([type, value]) => ({ label: type, type, value }))} />
+      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || me.value?.scope?.read_only}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
+    <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
+      <h2>Rules</h2>
+      <table><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row"><${Glyph} type=${rule.type} />${rule.type}</span></td><td class="num">${rule.days === null ? "ever" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
+      <p class="quiet">${told.keep_approved_decisions ? "Decisions that the user approved are kept, whatever their age. " : ""}What is past its age is hidden first and erased after ${plural(told.undelete_days, "day")}.</p>
+      <p class="quiet">Schedule <code>${told.schedule}</code>${told.auto_purge ? "" : " (switched off)"} · next run ${told.next_run ? whole(told.next_run) : "none"} · last run ${told.last_run ? whole(told.last_run) : "never"}</p></section>`}</${Loaded}>
+  </div>`;
+}
+
+const FIELDS = /** @type {[string, string, string][]} */ ([["session_id", "Session", "one session, or leave empty for all"], ["tags", "Tags", "sensitive, health"], ["types", "Types", "conversation"], ["agents", "Agents", "architect"], ["ids", "Ids", "mem_…"], ["topic", "Topic", "a word in tags or category"]]);
+const LISTS = ["tags", "types", "agents", "ids"];
+
+function Erase() {
+  const [given, set] = useState(/** @type {Record<string, string>} */ ({}));
+  const [reason, why] = useState("");
+  const [job, started] = useState(/** @type {any} */ (null));
+  const [receipt, done] = useState(/** @type {any} */ (null));
+  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const selector = Object.fromEntries(Object.entries(given).filter(([, value]) => value.trim()).map(([name, value]) => [name, LISTS.includes(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value.trim()]));
+  const erase = async (event) => {
+    event.preventDefault();
+    fail(null);
+    done(null);
+    try {
+      const outcome = await carryOut({ action: "erase", selector, options: { reason }, title: "Erase for ever", verb: (counts) => `Erase ${plural(counts.entries, "entry", "entries")}`, isFinal: true });
+      if (outcome) done(outcome.receipt);
+    } catch (error) { fail(error); }
+  };
+  const isEmpty = !Object.keys(selector).some((name) => name !== "session_id");
+  return html`<div class="stack">
+    <form class="card stack" onSubmit=${erase} aria-label="What to erase">
+      <p class="quiet">Entries that fit every line are removed from every file for good, and every byte below the root is looked through afterwards.</p>
+      <div class="fields">${FIELDS.map(([name, label, hint]) => html`<label key=${name} class="field">${label}<input value=${given[name] ?? ""} placeholder=${hint} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} autocomplete="off" /></label>`)}
+        <label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${(event) => why(event.currentTarget.value)} /></label></div>
+      <div class="row"><button class="final" disabled=${isEmpty || me.value?.scope?.read_only}>Plan the erasure…</button></div>
+      ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>
+    ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
+    <${Check} started=${started} />
+    ${job && html`<${Job} key=${job.id} id=${job.id} first=${job}>${(one) => html`<${Proof} proof=${one.result.proof} />`}</${Job}>`}
+  </div>`;
+}
+
+function Check({ started }) {
+  const [text, type] = useState("");
+  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const look = async (event) => {
+    event.preventDefault();
+    fail(null);
+    try { started(await post("/verify", { text: [text] })); } catch (error) { fail(error); }
+  };
+  return html`<form class="card stack" onSubmit=${look} aria-label="Look for words">
+    <h2>Is it really gone?</h2>
+    <div class="row"><label class="field">Words that should be nowhere<input value=${text} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>
+    <p class="small quiet">The words are looked for and not kept: not in a log, not in the audit.</p>
+    ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>`;
+}
+
+function Hidden() {
+  const load = useLoad((stop) => get("/hidden", { limit: 200 }, stop), ["hidden"], { topics: ["hidden"] });
+  const back = async (row) => {
+    try {
+      await post("/hidden/restore", { session_id: row.entry.session_id, ids: [row.entry.id] });
+      toast("Brought back.");
+      load.again();
+    } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); }
+  };
+  return html`<${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
+    <p class="quiet">${plural(found.total, "entry", "entries")} hidden. Each can be brought back until its day.</p>
+    <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
+      <td><span class="row"><${Glyph} type=${row.entry.type} /><${Text} text=${summary(row.entry)} most=${120} /></span></td>
+      <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}><${Text} text=${row.entry.session_id} most=${40} /></a></td>
+      <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
+      <td><button onClick=${() => back(row)} disabled=${me.value?.scope?.read_only}>Bring back</button></td></tr>`)}</tbody></table>`}</${Loaded}>`;
+}
+
+const summary = (entry) => typeof entry.content === "string" ? entry.content : String(entry.content?.decision ?? entry.content?.description ?? entry.content?.value ?? JSON.stringify(entry.content ?? ""));
+
+function Audit() {
+  const [cursor, go] = useState("");
+  const load = useLoad((stop) => get("/audit", { limit: 100, cursor }, stop), ["audit", cursor], { topics: ["hidden", "job"] });
+  return html`<${Loaded} load=${load}>${(found) => html`
+    <p class=${found.chain_ok ? "ok" : "danger"}>${found.chain_ok ? "✓ The chain of the audit holds: no line was changed or removed." : `✕ ${found.chain_problem}`}</p>
+    ${found.items.length === 0 ? html`<p class="empty">Nothing was deleted, erased, archived or backed up yet.</p>` : html`
+    <table class="cards"><thead><tr><th>when</th><th>who</th><th>what</th><th class="num">entries</th><th>session</th><th>why</th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${at}>
+      <td title=${row.at}>${whole(row.at)}</td><td><${Text} text=${row.actor} most=${60} /></td><td>${row.action}</td><td class="num">${count(row.count)}</td>
+      <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}><${Text} text=${row.session_id} most=${40} /></a>`}</td><td><${Text} text=${row.reason} most=${200} /></td></tr>`)}</tbody></table>
+    <div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}<span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></div>`}`}</${Loaded}>`;
+}

@@ -1,0 +1,107 @@
+// Health: figures now, charts, what the doctor finds, and every setting.
+import { html, useState } from "../vendor/preact.js";
+import { get, me, post, url } from "../lib/api.js";
+import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
+import { useLoad } from "../lib/load.js";
+import { href, route } from "../lib/route.js";
+import { Bars } from "../parts/bars.js";
+import { Chart } from "../parts/chart.js";
+import { Glyph, Text } from "../parts/glyph.js";
+import { Job } from "../parts/job.js";
+import { openTab, Tabs } from "../parts/tabs.js";
+import { toast } from "../parts/toast.js";
+import { Loaded } from "../parts/trouble.js";
+
+const TABS = /** @type {[string, string][]} */ ([["now", "Now"], ["charts", "Charts"], ["doctor", "Doctor"], ["settings", "Settings"]]);
+const PARTS = { now: Now, charts: Charts, doctor: Doctor, settings: Settings };
+
+export function View() {
+  return html`<div class="head"><h1>Health</h1></div><${Tabs} tabs=${TABS} label="Health" /><${PARTS[openTab(TABS)]} />`;
+}
+View.title = "Health";
+
+const FIGURES = /** @type {[string, string, (value: number) => string][]} */ ([
+  ["memory.sessions.active", "active sessions", count],
+  ["memory.operations.write.duration_ms", "write, 99 of 100 within", (value) => `${value.toFixed(1)} ms`],
+  ["memory.operations.query.duration_ms", "search, 95 of 100 within", (value) => `${value.toFixed(1)} ms`],
+  ["memory.locks.contention.count", "waits for a lock", count],
+  ["memory.compaction.count", "compactions", count],
+  ["memory.errors.corruption.count", "lines that cannot be read", count],
+]);
+
+function Now() {
+  const load = useLoad((stop) => get("/stats", {}, stop), ["stats"], { topics: ["health", "session"] });
+  const jobs = useLoad((stop) => get("/jobs", {}, stop), ["jobs"], { topics: ["job"] });
+  return html`<div class="stack"><${Loaded} load=${load}>${(told) => html`
+    <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />
+      <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} />
+      ${FIGURES.filter(([name]) => name in told.figures).map(([name, label, shown]) => html`<${Figure} key=${name} label=${label} value=${shown(told.figures[name])} />`)}</dl>
+    <div class="two"><${Bars} caption="By type" rows=${Object.entries(told.by_type).map(([type, value]) => ({ label: type, type, value }))} />
+      <${Bars} caption="By agent" rows=${top(told.by_agent).map(([label, value]) => ({ label, value, href: href(["sessions"], { agent: label }) }))} /></div>
+    ${Object.keys(told.redactions).length > 0 && html`<${Bars} caption="Secrets hidden before they were written" rows=${top(told.redactions).map(([label, value]) => ({ label, value }))} />`}`}</${Loaded}>
+    ${(me.value?.capabilities ?? []).includes("worker") && html`<${Worker} />`}
+    <${Loaded} load=${jobs} rows=${1}>${(found) => found.items.length > 0 && html`<section class="stack"><h2>Jobs</h2>${found.items.slice(0, 10).map((job) => html`<${Job} key=${job.id} id=${job.id} first=${job} />`)}</section>`}</${Loaded}></div>`;
+}
+
+const Figure = ({ label, value, link }) => html`<div class="figure"><dt>${label}</dt><dd>${link ? html`<a href=${link}>${value}</a>` : value}</dd></div>`;
+const top = (counts) => Object.entries(counts).sort((one, other) => other[1] - one[1]).slice(0, 12);
+
+function Worker() {
+  const load = useLoad((stop) => get("/worker", {}, stop), ["worker"], { topics: ["worker"] });
+  const act = async (path, said) => { try { await post(path); toast(said); load.again(); } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); } };
+  return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
+    <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · last ${told.last_tick ? ago(told.last_tick) : "never"} · ${plural(told.queue.length, "session")} waiting</span>
+      <button onClick=${() => act("/worker/tick", "The worker looked.")} disabled=${me.value?.scope?.read_only}>Look now</button></div>
+    ${told.parked.length > 0 && html`<table class="cards"><caption class="small quiet">Parked: it failed too often</caption><tbody>${told.parked.map((one) => html`<tr key=${one.session_id}>
+      <td><a href=${href(["sessions", one.session_id])}><${Text} text=${one.session_id} most=${60} /></a></td><td>${plural(one.attempts, "try", "tries")}</td><td><code>${one.error}</code></td>
+      <td><button onClick=${() => act(url`/worker/parked/${one.session_id}/retry`, "It is tried again.")}>Retry</button></td></tr>`)}</tbody></table>`}</section>`}</${Loaded}>`;
+}
+
+function Charts() {
+  const growth = useLoad((stop) => get("/stats/series", { metric: "entries", step: "day" }, stop), ["growth"]);
+  const decay = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
+  const recalled = useLoad((stop) => get("/stats/recalled", {}, stop), ["recalled"]);
+  return html`<div class="stack">
+    <${Loaded} load=${growth}>${(found) => found.t.length ? html`<${Chart} caption="Growth: entries of each type" unit="entries, all in all" t=${found.t} series=${summed(found.series)} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
+    <${Loaded} load=${decay}>${(found) => found.items.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share" isTime=${false} xUnit="days" x=${found.items[0].points.map(([hours]) => Math.round(hours / 2.4) / 10)} t=${[]} shown=${(value) => value.toFixed(2)}
+      series=${Object.fromEntries(found.items.map((one) => [one.type, one.points.map(([, left]) => left)]))} />`}</${Loaded}>
+    <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
+      <p class="quiet">${percent(found.never_share)} of ${plural(found.looked_at, "entry", "entries")} in the sessions changed last were never recalled.</p>
+      ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: href(["sessions", one.session_id, "entries", one.id]) }))} />`}</section>`}</${Loaded}>
+    ${(["memory.operations.write.duration_ms", "memory.operations.query.duration_ms", "memory.locks.contention.count"]).map((name) => html`<${Figures} key=${name} name=${name} />`)}</div>`;
+}
+
+function Figures({ name }) {
+  const load = useLoad((stop) => get("/stats/series", { metric: name }, stop), [name], { topics: ["health"] });
+  const caption = { "memory.operations.write.duration_ms": "Writes", "memory.operations.query.duration_ms": "Searches", "memory.locks.contention.count": "Waits for a lock" }[name];
+  return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</${Loaded}>`;
+}
+
+/** Counts a day as what there was in all. */
+const summed = (series) => Object.fromEntries(Object.entries(series).map(([name, values]) => { let total = 0; return [name, values.map((value) => (total += value))]; }));
+
+const SIGNS = { error: ["✕", "danger"], warning: ["▲", "warn"], note: ["●", "quiet"] };
+
+function Doctor() {
+  const isPrivate = route.value.query.privacy === "1";
+  const load = useLoad((stop) => get("/doctor", { privacy: isPrivate }, stop), ["doctor", isPrivate]);
+  const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
+  return html`<div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
+    <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
+      <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
+        <p><${Text} text=${one.detail} most=${600} /></p>${one.path && html`<p class="small"><code><${Text} text=${one.path} most=${200} /></code></p>`}
+        ${one.fix.command && html`<p class="row"><span class="quiet"><${Text} text=${one.fix.command} most=${400} /></span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}>`;
+}
+
+const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
+
+function Settings() {
+  const load = useLoad((stop) => get("/settings", {}, stop), ["settings"]);
+  const [text, type] = useState("");
+  return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
+    <div class="row"><input type="search" value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
+    <table class="cards"><thead><tr><th>setting</th><th>value</th><th>default</th><th>from</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
+      <td><code>${one.key}</code></td><td><code><${Text} text=${plain(one.value)} most=${80} /></code></td><td class="quiet"><code>${plain(one.default)}</code></td><td>${one.origin}</td><td class="quiet">${one.doc} <span class="small">${one.permitted}</span></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
+}
+
+const plain = (value) => typeof value === "string" ? value : JSON.stringify(value);

@@ -1,0 +1,97 @@
+// All sessions: found by facets, chosen in bulk, cleared, archived, restored, exported, deleted.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { get, me } from "../lib/api.js";
+import { DEMO } from "../lib/demo.js";
+import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
+import { takeKeys } from "../lib/keys.js";
+import { listen } from "../lib/live.js";
+import { useLoad } from "../lib/load.js";
+import { go, href, route } from "../lib/route.js";
+import { act, VERBS } from "../parts/acts.js";
+import { Choice, Facet, Words } from "../parts/filters.js";
+import { FirstRun } from "../parts/first.js";
+import { Text } from "../parts/glyph.js";
+import { actions } from "../parts/menu.js";
+import { Strip } from "../parts/strip.js";
+import { Grid } from "../parts/table.js";
+import { Loaded } from "../parts/trouble.js";
+
+const PAGE = 200;
+const PAUSE = 1000;
+const SORTS = [["", "last entry"], ["-created", "newest"], ["created", "oldest"], ["id", "id"]];
+const COLUMNS = [
+  { name: "id", label: "session", cell: (one) => html`<a class="mono" href=${href(["sessions", one.id])} tabindex="-1"><${Text} text=${one.id} /></a>` },
+  { name: "who", label: "agents", cell: (one) => html`<${Text} text=${one.agent_ids.join(", ") || "–"} />${one.user_id && html` <span class="faint">for <${Text} text=${one.user_id} /></span>`}` },
+  { name: "status", label: "state", cell: (one) => html`<span class="state" data-state=${one.state}>${one.state}</span>` },
+  { name: "last", label: "last entry", cell: (one) => html`<time datetime=${one.last_entry_at} title=${whole(one.last_entry_at)}>${ago(one.last_entry_at)}</time>` },
+  { name: "entries", label: "entries", cell: (one) => html`<span class="many">${count(one.entries)}</span> <${Strip} types=${one.by_type} />` },
+  { name: "size", label: "size", isNumber: true, cell: (one) => html`<span title=${`${bytes(one.size_bytes)} of ${bytes(one.limit_bytes)}`}>${one.limit_bytes && one.size_bytes >= one.limit_bytes / 100 ? percent(one.size_bytes / one.limit_bytes) : bytes(one.size_bytes)}</span>` },
+];
+
+const asked = () => {
+  const { state, q, sort } = route.value.query;
+  return { state, q, sort, limit: PAGE };
+};
+
+/** The list, grown by cursors; what arrives never moves what is being pointed at. */
+function useSessions() {
+  const query = asked();
+  const load = useLoad((stop) => get("/sessions", query, stop), ["sessions", query]);
+  const [list, set] = useState(/** @type {any} */ (null));
+  const [fresh, notice] = useState(0);
+  const isFetching = useRef(false), timer = useRef(/** @type {any} */ (0)), mark = useRef(0);
+  useEffect(() => { if (load.value) { set(load.value); notice(0); mark.current += 1; } }, [load.value]);
+  const more = async () => {
+    if (isFetching.current || !list?.next_cursor) return;
+    isFetching.current = true;
+    const mine = mark.current;
+    try {
+      const next = await get("/sessions", { ...query, cursor: list.next_cursor });
+      if (mine === mark.current) set((now) => ({ ...next, items: [...now.items, ...next.items] }));
+    } catch { /* asked again at the next scroll */ } finally { isFetching.current = false; }
+  };
+  const refresh = async () => {
+    timer.current = 0;
+    try {
+      const next = await get("/sessions", asked());
+      const isBusy = document.querySelector(".grid:hover, .grid :focus-visible") || scrollY > 200 || document.querySelector(".grid [aria-selected='true']");
+      set((now) => (isBusy && now?.items.length ? merged(now, next, notice) : (notice(0), next)));
+    } catch { /* the dot tells */ }
+  };
+  useEffect(() => listen(["session", "entry", "hidden"], () => { timer.current ||= setTimeout(refresh, PAUSE / 4); }), []);
+  return { load: { ...load, value: list }, fresh, more, again: load.again };
+}
+
+function merged(now, next, notice) {
+  const known = new Map(next.items.map((one) => [one.id, one]));
+  const before = new Set(now.items.map((one) => one.id));
+  notice(next.items.filter((one) => !before.has(one.id)).length);
+  return { ...now, total: next.total, facets: next.facets, items: now.items.map((one) => known.get(one.id) ?? one) };
+}
+
+export function View() {
+  const { load, fresh, more, again } = useSessions();
+  const [chosen, choose] = useState(/** @type {Set<string>} */ (new Set()));
+  const { state, q, agent, user } = route.value.query;
+  const isFiltered = state || q || agent || user;
+  useEffect(() => { choose(new Set()); }, [state, q, agent, user]);
+  const ids = [...chosen];
+  const run = (verb) => act(verb, ids, load.value?.items ?? [], () => { choose(new Set()); again(); });
+  useEffect(() => {
+    actions.value = ids.length ? VERBS.map((verb) => ({ label: `${verb.word} ${plural(ids.length, "session")}…`, run: () => run(verb) })) : [];
+    return () => { actions.value = []; };
+  }, [ids.join("\n")]);
+  useEffect(() => takeKeys({ ".": { label: "Actions", run: () => document.querySelector(".bulk button")?.focus() } }), []);
+  return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${FirstRun} />` : html`
+    <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
+    <div class="facets"><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</div>
+    <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${ids.length ? "1" : undefined}>
+      ${ids.length ? html`<strong>${count(ids.length)} selected</strong>${!me.value?.scope?.read_only && VERBS.filter((verb) => verb.fits(found.items, chosen)).map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}<button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
+        : html`<span class="quiet">${plural(found.total, "session")}${isFiltered ? " with these filters" : ""}</span>`}
+      ${fresh > 0 && html`<button onClick=${() => { scrollTo(0, 0); again(); }}>↑ ${count(fresh)} new</button>`}
+      ${found.items.some((one) => DEMO.includes(one.id)) && !ids.length && html`<button class="bare small quiet" onClick=${() => { const demo = found.items.filter((one) => DEMO.includes(one.id)).map((one) => one.id); act(VERBS.find((verb) => verb.isFinal), demo, found.items, again); }}>Remove the demo week…</button>`}
+    </div>
+    ${found.items.length ? html`<${Grid} css="sessions" label="Sessions" columns=${COLUMNS} rows=${found.items} total=${found.total} keyOf=${(one) => one.id} open=${(one) => go(href(["sessions", one.id]))} chosen=${chosen} choose=${choose} more=${more} />`
+      : html`<p class="empty">No session fits these filters. <a href=${href(["sessions"], { agent: "", user: "" })}>Show all</a></p>`}`}</>`;
+}
+View.title = "Sessions";
