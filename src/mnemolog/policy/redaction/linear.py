@@ -8,12 +8,15 @@ then no character is looked at from many starting places.
 """
 
 import re
-from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from mnemolog.policy.redaction import charsets
 from mnemolog.policy.redaction.charsets import ALL, NEWLINE, WORD, charset
+
+# What `re` itself parses with; it has no public name.
+sre: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 MOST_STEPS = 2000
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
