@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemolog import Memory
+from mnemolog.fs.real import RealDisk
 from mnemolog.testing.clock import FixedClock
 from tests.index.counting import CountingDisk
 from tests.index.searching import WORDS_ONLY, opened_on, steady
@@ -159,3 +161,41 @@ def test_a_listing_looks_at_no_session(root, clock):
     assert disk.taken == 0
     assert disk.sessions() == set()
     assert "sessions" not in disk.listed
+
+
+def test_the_newest_session_is_found_without_reading_what_the_index_has_not_read(root, clock):
+    disk = CountingDisk(str(root))
+    memory = opened_on(disk, clock=clock)
+    for number in range(100):
+        sid = memory.create_session(session_id=f"s{number}").id
+        memory.add_many(sid, [{"content": f"filler {n} " + "x" * 2000} for n in range(40)])
+        clock.advance(hours=1)
+    memory.add_memory("s33", content="the latest")
+    disk.reset()
+    (newest,) = memory.list_sessions(limit=1)
+    assert newest.id == "s33"
+    assert disk.taken < 101 * 70_000, "of each log only the end, and there are 8 MB of them"
+    with sqlite3.connect(root / "index" / "index.db") as db:
+        assert db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone() == (0,)
+
+
+def test_the_newest_session_is_the_one_that_is_the_newest_once_all_is_read(root, clock):
+    memory = opened_on(RealDisk(str(root)), clock=clock)
+    for number in range(6):
+        memory.create_session(f"u{number % 2}", agent_ids=["a"] if number % 3 else [],
+                              session_id=f"s{number}")  # fmt: skip
+        memory.add_memory(f"s{number}", content="x")
+        clock.advance(hours=1)
+    memory.query(None, limit=0)
+    memory.add_memory("s1", content="again")
+    memory.close_session("s4")
+    memory.archive_session("s2")
+    memory.delete_session("s5")
+    questions: list[dict[str, Any]] = [
+        {}, {"user_id": "u1"}, {"user_id": "u0"}, {"agent_id": "a"}, {"state": "idle"},
+        {"state": "archived"}, {"state": "active", "user_id": "u0"}, {"user_id": "u2"},
+    ]  # fmt: skip
+    newest = [memory.list_sessions(limit=1, **one) for one in questions]
+    assert [memory.list_sessions(**one)[:1] for one in questions] == newest
+    names = [one.id for found in newest for one in found]
+    assert names == ["s1", "s1", "s4", "s1", "s4", "s2", "s0"]

@@ -1,7 +1,13 @@
 """What a search costs, counted at the door to the disk."""
 
+import os
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from mnemolog.fs.real import RealDisk
 from tests.index.counting import CountingDisk
 from tests.index.searching import opened_on
 
@@ -63,3 +69,45 @@ def test_a_rebuild_reads_every_log_once(root, clock):
     disk.reset()
     memory.rebuild_index()
     assert held <= disk.taken < held * 1.05
+
+
+def statements(memory: Any) -> list[str]:
+    """What the index asks its database from now on."""
+    asked: list[str] = []
+    memory._index._index._build.db.set_trace_callback(asked.append)
+    return asked
+
+
+def test_a_search_that_finds_nothing_new_asks_the_database_little(root, clock):
+    memory = opened_on(RealDisk(str(root)), clock=clock)
+    for number in range(12):
+        sid = memory.create_session(session_id=f"s{number}").id
+        memory.add_many(sid, [{"content": f"word{n} common", "agent_id": "a"} for n in range(20)])
+    memory.query(None, text="common word3", limit=10)
+    asked = statements(memory)
+    hits = memory.query(None, text="common word3", limit=10)
+    assert len({hit.entry.session_id for hit in hits}) > 3
+    assert len(asked) <= 9, "\n".join(asked)
+
+
+def test_a_search_that_finds_nothing_new_looks_at_few_files(root, clock, monkeypatch):
+    memory = opened_on(RealDisk(str(root)), clock=clock)
+    sid = memory.create_session(session_id="talk").id
+    memory.add_many(sid, [{"content": f"word{n} common"} for n in range(200)])
+    memory.query(None, text="common word3", limit=10)
+    calls: Counter[str] = Counter()
+    for name in ("open", "stat", "fstat", "listdir", "pread"):
+        monkeypatch.setattr(os, name, _counted(calls, name, getattr(os, name)))
+    assert len(memory.query(None, text="common word3", limit=10)) == 10
+    assert calls["pread"] == 10, "one for each line"
+    assert calls["open"] == 3, "down to the marks"
+    assert calls["listdir"] == 1
+    assert calls["stat"] + calls["fstat"] <= 8, calls
+
+
+def _counted(calls: Counter[str], name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(*args: Any, **options: Any) -> Any:
+        calls[name] += 1
+        return call(*args, **options)
+
+    return counted

@@ -118,3 +118,36 @@ def test_a_removed_session_leaves_no_row_and_no_fact_in_the_index(memory, tmp_pa
     (rare,) = tokens.hashes_of(RARE)
     assert rare not in stored_terms(tmp_path)
     assert memory.query(None, text="common words")[0].entry.id == "kept"
+
+
+AGENT, OWN_TYPE = "agent-" + "qxvzjkw", "kind-" + "wvqzxkj"
+
+
+def names(folder):
+    return {text for (text,) in database(folder).execute("SELECT text FROM word")}
+
+
+@pytest.mark.parametrize("count", [10, 3000])
+def test_the_names_of_an_agent_and_of_a_type_go_with_the_last_entry_that_has_them(
+    memory, tmp_path, count
+):
+    filled(memory, count)
+    for n in range(2):
+        memory.add_memory("talk", id=f"o{n}", type=OWN_TYPE, agent_id=AGENT, content="common")
+    memory.update_memory("talk", "o1", content="common, revised")
+    memory.query("talk", text="common")
+    memory.erase("talk", ids=["o0"])
+    assert {AGENT, OWN_TYPE} <= names(tmp_path)
+    memory.delete("talk", ids=["o1"])
+    memory.query("talk", text="common")
+    memory.erase("talk", ids=["rare"])
+    assert {AGENT, OWN_TYPE} <= names(tmp_path), "what is hidden may come back"
+    memory.erase("talk", ids=["o1"])
+    assert names(tmp_path).isdisjoint({AGENT, OWN_TYPE})
+    memory.close()
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [one for one in files if AGENT.encode() in one or OWN_TYPE.encode() in one]
+    memory.add_memory("talk", id="back", type=OWN_TYPE, agent_id=AGENT, content="common once more")
+    memory.add_memory("talk", id="other", type="other-kind", agent_id="else", content="common")
+    for wanted in ({"types": [OWN_TYPE]}, {"agents": [AGENT]}):
+        assert [hit.entry.id for hit in memory.query("talk", text="common", **wanted)] == ["back"]

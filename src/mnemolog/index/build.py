@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 from mnemolog.index import database, tokens
 from mnemolog.index.columns import Columns
 from mnemolog.index.snapshot import Snapshot
-from mnemolog.index.vectors import Vectors
+from mnemolog.index.vectors import Encoded, Vectors
 from mnemolog.ports.embedder import Embedder
 
 
 def identity_of(embedder: Embedder | None) -> str:
     """What an index must have been made with; anything else is made anew."""
-    return f"{tokens.VERSION} {embedder.name if embedder else 'none'}"
+    return f"{tokens.identity()} {embedder.name if embedder else 'none'}"
 
 
 class Build:
@@ -22,7 +22,8 @@ class Build:
     def __init__(self, folder: str, embedder: Embedder | None) -> None:
         self._folder = folder
         self._ident = database.ident(folder)
-        self.db = database.connect(folder, identity_of(embedder))
+        self.identity = identity_of(embedder)
+        self.db = database.connect(folder, self.identity)
         with ExitStack() as undone:
             undone.callback(self.db.close)
             number = database.build_of(self.db)
@@ -55,18 +56,28 @@ class Build:
         found = self.db.execute(query).fetchone()
         return 0 if found is None else int(found[0])
 
-    def embed(self, first: int, texts: list[str]) -> None:
+    def quick_embedder(self) -> Embedder | None:
+        """The embedder, if it is so fast that no row has to wait for it."""
+        return None if self.vectors is None else self.vectors.quick_embedder()
+
+    def embed(self, first: int, texts: list[str], worked: Encoded | None) -> None:
         """Store what the rows from `first` on mean, unless that takes too long: then they wait."""
         if self.vectors is None or not texts or self.embedded() != first:
             return
-        if self.vectors.at_once is None or len(texts) <= self.vectors.at_once:
+        if worked is not None:
+            self.vectors.write_encoded(first, worked)
+            self._note_embedded(first + len(texts))
+        elif self.vectors.at_once is None or len(texts) <= self.vectors.at_once:
             self.store_vectors(first, texts)
 
     def store_vectors(self, first: int, texts: list[str]) -> None:
         """Store what the rows from `first` on mean; published by the commit that follows."""
         if self.vectors is not None:
             self.vectors.write(first, texts)
-            self.db.execute("REPLACE INTO meta VALUES ('embedded', ?)", (first + len(texts),))
+            self._note_embedded(first + len(texts))
+
+    def _note_embedded(self, rows: int) -> None:
+        self.db.execute("REPLACE INTO meta VALUES ('embedded', ?)", (rows,))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -11,20 +11,24 @@ point leaves the one or the other behind.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
 
 from mnemolog.errors import SessionCorruptError, StorageError
-from mnemolog.index import uses
+from mnemolog.index import thinning, unlearned, uses
 from mnemolog.index.build import Build
+from mnemolog.index.crew import Crew
+from mnemolog.index.forms import Forms
 from mnemolog.index.intake import Intake
+from mnemolog.index.rounds import ROUND
+from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest
-from mnemolog.ports import Fed, Feed, News, Position, Progress
+from mnemolog.ports import Feed, News, Position, Progress
 
 # A transaction ends after so many rows, so that others get their turn.
-_ROWS = 16_384
+_ROWS = 4 * ROUND
 
 
 class _MovedError(Exception):
@@ -34,10 +38,12 @@ class _MovedError(Exception):
 class CatchUp:
     """Brings one build of the index up to date with a feed."""
 
-    def __init__(self, build: Build, feed: Feed) -> None:
+    def __init__(self, build: Build, feed: Feed, command: Sequence[str] = ()) -> None:
         self._build = build
         self._db = build.db
         self._feed = feed
+        self._command = command
+        self._forms = Forms(build.db)
 
     def note(self, names: Iterable[str]) -> None:
         """Remember durably that these logs have to be read."""
@@ -46,29 +52,49 @@ class CatchUp:
             with self._build.writing():
                 self._db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", rows)
 
+    def behind(self) -> list[str]:
+        """The logs that have news."""
+        noted = {name for (name,) in self._db.execute("SELECT name FROM pending")}
+        return sorted(noted.union(self._feed.marked()))
+
     def run(self, progress: Progress | None = None) -> int:
         """Read every log that has news; says how many rows were added."""
-        uses.settle(self._build)
         self.note(self._feed.marked())
+        if self._is_idle():
+            return 0
+        uses.settle(self._build)
         names = [name for (name,) in self._db.execute("SELECT name FROM pending ORDER BY name")]
+        if not names:
+            return 0
+        with Crew(self._build.quick_embedder(), self._command, self._build.identity) as crew:
+            added = self._take_names(crew, names, progress)
+        uses.settle(self._build)
+        thinning.thin(self._build)
+        return added
+
+    def _is_idle(self) -> bool:
+        """Whether nothing waits: what most searches find, so it is asked for at once."""
+        query = "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM use)"
+        return bool(self._db.execute(query).fetchone() == (0,))
+
+    def _take_names(self, crew: Crew, names: list[str], progress: Progress | None) -> int:
         added = done = 0
         while done < len(names):
-            taken, rows = self._take_some(names[done:])
+            taken, rows = self._take_some(crew, names[done:])
             done, added = done + taken, added + rows
             if progress is not None:
                 progress(done, len(names))
-        if names:
-            uses.settle(self._build)
         return added
 
-    def _take_some(self, names: list[str]) -> tuple[int, int]:
+    def _take_some(self, crew: Crew, names: list[str]) -> tuple[int, int]:
         """Take as many logs as fit into one transaction; again from the start if one moved."""
         while True:
             with suppress(_MovedError), self._build.writing():
-                return self._take_all(names)
+                return self._take_all(crew, names)
+            self._forms.forget()
 
-    def _take_all(self, names: list[str]) -> tuple[int, int]:
-        intake = Intake(self._db, self._build.columns)
+    def _take_all(self, crew: Crew, names: list[str]) -> tuple[int, int]:
+        intake = Intake(self._build, crew, self._forms)
         first = intake.rows
         ends: list[tuple[str, Position]] = []
         taken = 0
@@ -76,11 +102,10 @@ class CatchUp:
             taken += 1
             if self._is_pending(name):
                 ends += self._take_one(intake, name)
+            intake.pause()
             if intake.rows - first >= _ROWS:
                 break
-        texts = intake.texts()
         intake.store()
-        self._build.embed(first, texts)
         if any(self._has_moved(name, end) for name, end in ends):
             raise _MovedError
         return taken, intake.rows - first
@@ -123,11 +148,14 @@ class CatchUp:
         if news.restart:
             _forget_rows(self._db, number)
         end = Position(*known[1:]) if known and not news.restart else Position(news.generation)
-        tracker = _Tracker(end)
-        intake.take(number, tracker.follow(list(news.lines)))
-        _update_log(self._db, number, news, tracker)
+        lines = list(news.lines)
+        intake.take(number, lines)
+        end = lines[-1].after if lines else end
+        _update_log(self._db, number, news, end, lines[-1].entry if lines else None)
+        if news.manifest is not None:
+            unlearned.store(self._db, number, lines, news.manifest)
         self._take_uses(intake, name, number)
-        return tracker.end
+        return end
 
     def _take_uses(self, intake: Intake, name: str, log: int) -> None:
         (after,) = self._db.execute("SELECT uses FROM log WHERE id = ?", (log,)).fetchone()
@@ -140,32 +168,17 @@ class CatchUp:
             self._db.execute("UPDATE log SET uses = ? WHERE id = ?", (end, log))
 
 
-class _Tracker:
-    """Watches lines go by: where they end, and when the last one was written."""
-
-    def __init__(self, end: Position) -> None:
-        self.end = end
-        self.seq = 0
-        self.written: str | None = None
-
-    def follow(self, lines: Iterable[Fed]) -> Iterable[Fed]:
-        for fed in lines:
-            self.end = fed.after
-            self.seq = fed.entry.seq
-            self.written = fed.entry.written_at
-            yield fed
-
-
 def _add_log(db: sqlite3.Connection, name: str) -> int:
     return int(db.execute("INSERT INTO log (name) VALUES (?)", (name,)).lastrowid or 0)
 
 
-def _update_log(db: sqlite3.Connection, log: int, news: News, tracker: _Tracker) -> None:
-    end = tracker.end
+def _update_log(
+    db: sqlite3.Connection, log: int, news: News, end: Position, last: Entry | None
+) -> None:
     db.execute(
         "UPDATE log SET generation = ?, segment = ?, offset = ?, length = ?, sum = ?, size = ?,"
         " seq = max(seq, ?), written = coalesce(?, written) WHERE id = ?",
-        (*end, news.size, tracker.seq, tracker.written, log),
+        (*end, news.size, last.seq if last else 0, last.written_at if last else None, log),
     )
     if news.manifest is not None:
         _update_facts(db, log, news.manifest)
@@ -197,6 +210,7 @@ def _forget_rows(db: sqlite3.Connection, log: int) -> None:
     """What was known of a log is void: its rows are dead, its entries unknown."""
     db.execute("INSERT OR IGNORE INTO dead SELECT row FROM entry WHERE log = ?", (log,))
     db.execute("DELETE FROM entry WHERE log = ?", (log,))
+    db.execute("DELETE FROM answer WHERE log = ?", (log,))
     db.execute(
         "UPDATE log SET last_turn = NULL, entries = 0, seq = 0, written = NULL, uses = 0"
         " WHERE id = ?",

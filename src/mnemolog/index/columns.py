@@ -70,7 +70,7 @@ class Columns:
         self._types = {name: np.dtype(kind) for name, kind in fields.items()}
         self._types[self._check] = _CHECK
         self._widths = dict.fromkeys(fields, width) | {self._check: 1}
-        self._maps: dict[str, Array] = {}
+        self._maps: dict[str, tuple[Array, mmap.mmap | None]] = {}
 
     def write(self, first: int, values: Mapping[str, Array]) -> None:
         """Write all fields of rows from `first` on; published by the commit that follows."""
@@ -99,10 +99,10 @@ class Columns:
     def read(self, name: str, rows: int) -> Array:
         """The first `rows` rows of a column, mapped, not copied."""
         held = self._maps.get(name)
-        if held is None or len(held) < rows or self._is_cut(name, held):
+        if held is None or len(held[0]) < rows or _is_cut(*held):
             self._maps.pop(name, None)
             held = self._maps[name] = self._map(name, rows)
-        return held[:rows]
+        return held[0][:rows]
 
     def is_whole(self, rows: int) -> bool:
         """Whether every row still is what was written."""
@@ -126,14 +126,10 @@ class Columns:
         if os.fstat(fd).st_size < needed:
             os.ftruncate(fd, -(-needed // (_CHUNK * size)) * _CHUNK * size)
 
-    def _is_cut(self, name: str, held: Array) -> bool:
-        """Whether the file lost what is mapped of it: touching that would end the process."""
-        return held.nbytes > 0 and os.stat(self._path(name)).st_size < held.nbytes
-
-    def _map(self, name: str, rows: int) -> Array:
+    def _map(self, name: str, rows: int) -> tuple[Array, mmap.mmap | None]:
         kind, width = self._types[name], self._widths[name]
         if rows == 0:
-            return np.empty((0,) if width == 1 else (0, width), kind)
+            return np.empty((0,) if width == 1 else (0, width), kind), None
         fd = os.open(self._path(name), os.O_RDONLY | _FLAGS)
         try:
             mapped = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
@@ -142,10 +138,15 @@ class Columns:
         flat = np.frombuffer(mapped, kind)
         if len(flat) < rows * width:
             raise ValueError(f"{name} has fewer than {rows} rows")
-        return flat if width == 1 else flat.reshape(-1, width)
+        return flat if width == 1 else flat.reshape(-1, width), mapped
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}.{self._build}.col"
+
+
+def _is_cut(held: Array, mapped: mmap.mmap | None) -> bool:
+    """Whether the file lost what is mapped of it: touching that would end the process."""
+    return mapped is not None and mapped.size() < held.nbytes
 
 
 def _write(fd: int, content: bytes, offset: int) -> None:

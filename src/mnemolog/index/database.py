@@ -13,7 +13,7 @@ from urllib.parse import quote
 NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -25,11 +25,16 @@ CREATE TABLE log (
     size INTEGER NOT NULL DEFAULT 0, uses INTEGER NOT NULL DEFAULT 0,
     seq INTEGER NOT NULL DEFAULT 0, last_turn INTEGER,
     generation INTEGER NOT NULL DEFAULT 0, segment INTEGER NOT NULL DEFAULT 0,
-    offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT
+    offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT,
+    processed INTEGER NOT NULL DEFAULT 0, invalidated INTEGER NOT NULL DEFAULT 0,
+    invalidated_at TEXT, retry TEXT, parked INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX log_updated ON log (updated, session) WHERE session IS NOT NULL;
 CREATE INDEX log_user ON log (user);
 CREATE INDEX log_settings ON log (id) WHERE settings IS NOT NULL;
+CREATE INDEX log_unlearned ON log (written) WHERE session IS NOT NULL AND seq > processed;
+CREATE TABLE answer (log INTEGER NOT NULL, id INTEGER NOT NULL, seq INTEGER NOT NULL,
+    PRIMARY KEY (log, id)) WITHOUT ROWID;
 CREATE TABLE log_agent (agent TEXT NOT NULL, log INTEGER NOT NULL, PRIMARY KEY (agent, log))
     WITHOUT ROWID;
 CREATE INDEX log_agent_log ON log_agent (log);
@@ -42,7 +47,9 @@ CREATE INDEX entry_id ON entry (id);
 CREATE INDEX entry_row ON entry (row);
 CREATE TABLE use (row INTEGER PRIMARY KEY, times INTEGER NOT NULL, last INTEGER NOT NULL);
 CREATE TABLE dead (row INTEGER PRIMARY KEY);
+CREATE TABLE husk (block INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 CREATE TABLE tag (tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (tag, row)) WITHOUT ROWID;
+CREATE INDEX tag_row ON tag (row);
 CREATE TABLE link (source INTEGER NOT NULL, target TEXT NOT NULL, PRIMARY KEY (source, target))
     WITHOUT ROWID;
 CREATE INDEX link_target ON link (target);

@@ -17,17 +17,17 @@ Values = NDArray[np.float64]
 class Types:
     """The types of entries that an index knows, by their numbers."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        query = "SELECT id, text FROM word WHERE kind = 'type' ORDER BY id"
-        self._known = db.execute(query).fetchall()
+    def __init__(self, known: list[tuple[int, str]]) -> None:
+        self._known = known
 
     def factors(self, kinds: NDArray[np.uint32], age: Values, boost: Values, by: Decay) -> Values:
         """What age has left of rows of these types, ages in hours and boosts."""
-        numbers = np.array([number for number, _ in self._known], np.int64)
-        rates = np.array([decaying.rate(name, by) for _, name in self._known], np.float64)
-        rate = rates[np.searchsorted(numbers, kinds)] if len(kinds) else np.zeros(0)
-        factor = np.exp(-rate * age) * boost
-        return np.where(rate == 0, 1.0, np.clip(factor, by.minimum, 1.0))
+        rates = np.zeros(self._known[-1][0] + 1 if self._known else 1)
+        for number, name in self._known:
+            rates[number] = decaying.rate(name, by)
+        rate = rates[kinds]
+        factor = np.maximum(np.minimum(np.exp(-rate * age) * boost, 1.0), by.minimum)
+        return np.where(rate == 0, 1.0, factor)
 
 
 def of_sessions(db: sqlite3.Connection, usual: Decay) -> dict[Decay, list[int]]:

@@ -17,17 +17,46 @@ from mnemolog.index.vectors import Likeness
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int64]
 
-MEANING = 0.7
-NEIGHBOURS = 0.4
-SESSION = 0.5
-SPEAKER = 0.3
 # What is closer than the average by LIKE counts in full; a cosine below UNLIKE counts not at all.
 LIKE = 0.25
 UNLIKE = 0.1
 # A likeness below this share of the best one is chance; a word in common never is.
 FAINT = 0.05
-# The most that all parts can add up to.
-CEILING = (1 + MEANING) * (1 + 2 * NEIGHBOURS + SESSION) + SPEAKER
+
+
+class Weights(NamedTuple):
+    """How much each part counts. The better the vectors, the more meaning counts beside words.
+
+    A turn's neighbours count by what they share with the text in words and in meaning, each by a
+    share of its own: vectors that are good know of a turn itself what it is about.
+    """
+
+    words: float
+    meaning: float
+    beside_words: float
+    beside_meaning: float
+    session: float
+    speaker: float
+
+    @property
+    def ceiling(self) -> float:
+        """The most that all parts can add up to."""
+        beside = 2 * (self.words * self.beside_words + self.meaning * self.beside_meaning)
+        return (self.words + self.meaning) * (1 + self.session) + beside + self.speaker
+
+
+# Fitted once for each of our own embedders; vectors of others count like those of `static`.
+PLAIN = Weights(1.0, 0.7, 0.4, 0.4, 0.5, 0.3)
+_FITTED = {
+    "static": Weights(1.0, 0.7, 0.4, 0.1, 0.3, 0.5),
+    "small": Weights(0.6, 1.0, 0.4, 0.1, 0.3, 0.5),
+    "full": Weights(0.6, 1.0, 0.4, 0.1, 0.3, 0.5),
+}
+
+
+def weights_of(embedder: str) -> Weights:
+    """The weights that fit an embedder, by the kind that its name begins with."""
+    return _FITTED.get(embedder.partition("-")[0], PLAIN)
 
 
 class Evidence(NamedTuple):
@@ -43,6 +72,8 @@ class Evidence(NamedTuple):
 
     def only(self, kept: Mask) -> "Evidence":
         """The evidence for some of the rows."""
+        if kept.all():
+            return self
         rows, *rest = self
         return Evidence(rows[kept], *(column[kept] for column in rest))
 
@@ -61,49 +92,60 @@ def fuse(
     wanted: Mask,
     speakers: list[int],
     most: int,
+    weights: Weights = PLAIN,
 ) -> Evidence:
     """Put the evidence for the best rows together."""
-    lexical = words / max(float(words.max(initial=0.0)), 1e-9)
-    semantic = np.zeros_like(words) if meaning is None else _lifted(meaning, meaning.scores)
+    lexical = words * np.float32(weights.words / max(float(words.max(initial=0.0)), 1e-9))
+    semantic = np.zeros_like(words)
+    if meaning is not None:
+        semantic = _lifted(meaning, meaning.scores, weights.meaning)
     around = rows = _pool(snapshot, mask, mask, most, (lexical, semantic))
     if not np.array_equal(wanted, mask):
         rows = _each(
             np.concatenate([around, _pool(snapshot, mask, wanted, most, (lexical, semantic))])
         )
     if meaning is not None and not meaning.is_filled:
-        _fill(snapshot, mask, meaning, rows, semantic)
+        _fill(snapshot, mask, meaning, rows, semantic, weights.meaning)
     rows = rows[wanted[rows]]
-    base = lexical[rows] + semantic[rows]
-    beside = NEIGHBOURS * _beside(snapshot, mask, rows, lexical + semantic)
+    both = lexical + semantic
+    base = both[rows]
+    shared = weights.beside_words * lexical + weights.beside_meaning * semantic
+    beside = _beside(snapshot, mask, rows, shared)
     near = base + beside
     beyond = np.concatenate([rows, around])
-    best = _session_best(snapshot.column("log")[beyond], (lexical + semantic)[beyond])
-    session = SESSION * best[: len(rows)] * (near > 0)
-    is_named = np.isin(snapshot.column("agent")[rows], speakers) & (base > 0)
-    speaker = SPEAKER * is_named.astype(np.float32)
+    best = _session_best(snapshot.column("log")[beyond], both[beyond])
+    session = weights.session * best[: len(rows)] * (near > 0)
+    speaker = np.zeros(len(rows), np.float32)
+    if speakers:
+        speaker[np.isin(snapshot.column("agent")[rows], speakers) & (base > 0)] = weights.speaker
     total = near + session + speaker
     return Evidence(
         rows, lexical[rows], semantic[rows], beside, session, speaker,
-        (total / CEILING).astype(np.float32),
+        (total / weights.ceiling).astype(np.float32),
     )  # fmt: skip
 
 
-def _lifted(meaning: Likeness, scores: Floats) -> Floats:
+def _lifted(meaning: Likeness, scores: Floats, weight: float) -> Floats:
     """Similarity above the average of what is in sight, as a share of the best, weighted."""
     span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
     lifted = np.clip((scores - meaning.average) / span, 0.0, 1.0).astype(np.float32)
     lifted[scores < UNLIKE] = 0
-    return np.asarray(MEANING * lifted, np.float32)
+    return np.asarray(weight * lifted, np.float32)
 
 
 def _fill(
-    snapshot: Snapshot, mask: Mask, meaning: Likeness, rows: RowNumbers, semantic: Floats
+    snapshot: Snapshot,
+    mask: Mask,
+    meaning: Likeness,
+    rows: RowNumbers,
+    semantic: Floats,
+    weight: float,
 ) -> None:
     """Compare what has not been compared yet of the pool and of what stands beside it."""
     beside = np.concatenate(snapshot.beside(rows, mask))
     rows = _each(np.concatenate([rows, beside[beside != NONE]]))
     meaning.fill(rows)
-    semantic[rows] = _lifted(meaning, meaning.scores[rows])
+    semantic[rows] = _lifted(meaning, meaning.scores[rows], weight)
 
 
 def _each(rows: RowNumbers) -> RowNumbers:
@@ -123,7 +165,9 @@ def _pool(
     snapshot: Snapshot, seen: Mask, wanted: Mask, most: int, signals: tuple[Floats, ...]
 ) -> RowNumbers:
     """The best of the rows that are wanted, and those that stand beside them in sight."""
-    lexical, semantic = (np.where(wanted, signal, 0) for signal in signals)
+    if wanted is not seen:  # what is out of sight has no signal anyway
+        signals = tuple(np.where(wanted, signal, 0) for signal in signals)
+    lexical, semantic = signals
     rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
     beside = np.concatenate(snapshot.beside(rows, seen))
     rows = _each(np.concatenate([rows, beside[beside != NONE]]))
@@ -153,11 +197,6 @@ def _beside(snapshot: Snapshot, mask: Mask, rows: RowNumbers, base: Floats) -> F
 
 def _session_best(logs: NDArray[np.uint32], base: Floats) -> Floats:
     """For each row, the best value in its log."""
-    order = np.argsort(logs, kind="stable")
-    ordered = logs[order]
-    starts = np.flatnonzero(_is_first(ordered))
-    best = np.zeros_like(base)
-    if len(ordered):
-        largest = np.maximum.reduceat(base[order], starts)
-        best[order] = np.repeat(largest, np.diff(starts, append=len(ordered)))
-    return best
+    best = np.zeros(int(logs.max(initial=0)) + 1, np.float32)
+    np.maximum.at(best, logs, base)
+    return best[logs]

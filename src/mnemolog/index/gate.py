@@ -17,6 +17,9 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _LOCK = "lock"
 _QUEUE = "queue"
 
+GATES = (_LOCK, _QUEUE)
+"""The files of the gate; whoever throws the index away leaves them."""
+
 
 class Gate:
     """The gate of one index, for one thread at a time."""

@@ -1,13 +1,13 @@
 """The index as a whole: caught up when it is asked, thrown away when it does not fit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from threading import RLock
 from typing import TypeVar
 
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageError, StorageIOError
-from mnemolog.index import catalogue, database, mending, purging, restarts
+from mnemolog.index import catalogue, database, mending, purging, restarts, unlearned
 from mnemolog.index.build import Build, identity_of
 from mnemolog.index.catch_up import CatchUp
 from mnemolog.index.deadline import Deadline
@@ -17,7 +17,7 @@ from mnemolog.index.search import Search
 from mnemolog.index.waiting import Waiting
 from mnemolog.model.query import Query
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Feed, Found, Listed, Progress, Wanted
+from mnemolog.ports import Asked, Feed, Found, Listed, Progress, Unlearned, Wanted
 from mnemolog.ports.embedder import Embedder
 from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay
@@ -35,12 +35,18 @@ class Index:
     """Everything derived for searching, in one folder."""
 
     def __init__(
-        self, folder: str, feed: Feed, embedder: Embedder | None, timeout_ms: int = 0
+        self,
+        folder: str,
+        feed: Feed,
+        embedder: Embedder | None,
+        timeout_ms: int = 0,
+        second: Sequence[str] = (),
     ) -> None:
         self._folder = folder
         self._timeout = timeout_ms / 1000
         self._feed = feed
         self._embedder = embedder
+        self._second = second
         self._mutex = RLock()
         self._gate = Gate(folder)
         self._build: Build | None = None
@@ -122,7 +128,7 @@ class Index:
         return self._build
 
     def _caught_up(self, build: Build, progress: Progress | None = None) -> int:
-        return CatchUp(build, self._feed).run(progress)
+        return CatchUp(build, self._feed, self._second).run(progress)
 
     def catch_up(self, progress: Progress | None = None) -> int:
         """Read what is new in the logs; says how many rows were added."""
@@ -206,7 +212,21 @@ class Index:
         """The sessions that the viewer may see, last changed first."""
 
         def listed(build: Build) -> list[Listed]:
-            self._caught_up(build)
-            return catalogue.sessions(build.db, wanted, viewer)
+            if wanted.limit != 1:
+                self._caught_up(build)
+                return catalogue.sessions(build.db, wanted, viewer)
+            # Writers ask for the newest one, and must not wait until all lines are read.
+            behind = CatchUp(build, self._feed).behind()
+            now = {name: self._feed.listed(name) for name in behind}
+            return catalogue.sessions(build.db, wanted, viewer, now)
 
         return self._use(listed)
+
+    def unlearned(self, asked: Asked) -> list[Unlearned]:
+        """The sessions that are due to be learned from, or parked."""
+
+        def found(build: Build) -> list[Unlearned]:
+            self._caught_up(build)
+            return unlearned.sessions(build.db, asked)
+
+        return self._use(found)

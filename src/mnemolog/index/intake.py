@@ -6,10 +6,16 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnemolog.index import postings, tokens
+from mnemolog import paths
+from mnemolog.index import postings
 from mnemolog.index import uses as use_counts
-from mnemolog.index.columns import FIELDS, NONE, Columns
+from mnemolog.index.build import Build
+from mnemolog.index.columns import FIELDS, NONE
+from mnemolog.index.crew import Crew
+from mnemolog.index.forms import Forms
+from mnemolog.index.rounds import Round
 from mnemolog.model.entry import MARKS, SCOPES, Entry
 from mnemolog.model.times import to_moment
 from mnemolog.policy.importance import importance
@@ -17,13 +23,15 @@ from mnemolog.ports import Fed, Use
 
 _MONTHS = ("January February March April May June July August September October November"
            " December").split()  # fmt: skip
+# So many rounds are held back, the one that is being filled included.
+_HELD = 2
 _COLUMNS = tuple(FIELDS)
 _PLACES = {name: place for place, name in enumerate(_COLUMNS)}
 
 
-def searchable(entry: Entry, said: str) -> str:
-    """What an entry is found by: who spoke, what was said, its tags, its category, its date."""
-    return " ".join((said, *entry.tags, entry.category or "", _date(entry.timestamp)))
+def beside(entry: Entry) -> str:
+    """What an entry is found by beside what was said: its tags, its category, its date."""
+    return " ".join((*entry.tags, entry.category or "", _date(entry.timestamp)))
 
 
 def spoken(entry: Entry) -> str:
@@ -83,23 +91,21 @@ class _Kept(NamedTuple):
 class Intake:
     """Takes lines in, inside a transaction that the caller began and will commit."""
 
-    def __init__(self, db: sqlite3.Connection, columns: Columns) -> None:
-        self._db = db
-        self._columns = columns
+    def __init__(self, build: Build, crew: Crew, forms: Forms) -> None:
+        self._build = build
+        self._db = db = build.db
+        self._columns = build.columns
+        self._crew = crew
+        self._forms = forms
+        crew.drop()
         self._words = Words(db)
         self._living = 0
         self._home = 0
         (self.rows,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
-        self._first = self.rows
+        self._rounds = [Round(self.rows, len(_COLUMNS), crew)]
         self._ids: dict[str, int] = {}
         self._is_fresh = False
-        # Row after row, flat: a list for each would be looked at by every garbage collection.
-        self._values: list[float] = []
-        self._searchable: list[str] = []
-        self._texts: list[str] = []
         self._counted = use_counts.waiting(db)
-        self._tags: list[tuple[str, int]] = []
-        self._links: list[tuple[int, str]] = []
 
     def take(self, log: int, lines: Iterable[Fed]) -> None:
         """Take the lines of one log, in order."""
@@ -107,11 +113,14 @@ class Intake:
         name, last, self._living = self._db.execute(query, (log,)).fetchone()
         self._home = crc32(name.encode())
         self._is_fresh = last is None
+        is_apart = name.startswith(f"{paths.NODES}/")
         for fed in lines:
             if fed.entry.type in MARKS:
                 self._mark(log, fed.entry)
             else:
-                last = self._row(log, fed, last)
+                # Nodes do not follow each other as turns do: none is another's neighbour.
+                row = self._row(log, fed, None if is_apart else last)
+                last = last if row is None else row
         done = (last, self._living, log)
         self._db.execute("UPDATE log SET last_turn = ?, entries = ? WHERE id = ?", done)
         rows = [(log, identifier, row) for identifier, row in self._ids.items()]
@@ -155,10 +164,8 @@ class Intake:
             kept = self._kept(before)
             self._kill(before)
         self._living += 1
-        self._add_values(log, fed, kept)
-        said = spoken(entry)
-        self._texts.append(said)
-        self._searchable.append(searchable(entry, said))
+        values = self._values(log, fed, kept)
+        self._rounds[-1].add(values, spoken(entry), beside(entry))
         self._add_links(row, entry)
         self._ids[entry.id] = row
         self.rows += 1
@@ -181,26 +188,29 @@ class Intake:
 
     def _count(self, row: int, times: int, last: int) -> None:
         """Set how often a row was used; the columns follow once it is committed."""
-        if row >= self._first:
-            self._values[self._at("uses", row)] = times
-            self._values[self._at("used", row)] = last
-        else:
+        held = self._round_of(row)
+        if held is None:
             self._counted[row] = (times, last)
+        else:
+            held.values[held.at(_PLACES["uses"], row)] = times
+            held.values[held.at(_PLACES["used"], row)] = last
 
     def _value(self, name: str, row: int) -> int:
         """What a column holds, be it written already or not."""
-        if row >= self._first:
-            return int(self._values[self._at(name, row)])
+        held = self._round_of(row)
+        if held is not None:
+            return int(held.values[held.at(_PLACES[name], row)])
         if name in ("uses", "used") and row in self._counted:
             return self._counted[row][name == "used"]
-        return int(self._columns.read(name, self._first)[row])
+        return int(self._columns.read(name, self._rounds[0].first)[row])
 
-    def _at(self, name: str, row: int) -> int:
-        return int(row - self._first) * len(_COLUMNS) + _PLACES[name]
+    def _round_of(self, row: int) -> Round | None:
+        """The round that holds a row; None if it is stored already."""
+        return next((held for held in reversed(self._rounds) if row >= held.first), None)
 
-    def _add_values(self, log: int, fed: Fed, kept: _Kept) -> None:
+    def _values(self, log: int, fed: Fed, kept: _Kept) -> tuple[float, ...]:
         entry = fed.entry
-        self._values += (
+        return (
             log,
             self._home,
             self._words.number("type", entry.type),
@@ -221,59 +231,65 @@ class Intake:
 
     def _add_links(self, row: int, entry: Entry) -> None:
         if entry.tags or entry.context:
-            self._tags += [(tag, row) for tag in topics(entry)]
+            self._rounds[-1].tags += [(tag, row) for tag in topics(entry)]
         if entry.references:
-            self._links += [(row, target) for target in entry.references]
+            self._rounds[-1].links += [(row, target) for target in entry.references]
+
+    def pause(self) -> None:
+        """Between two logs: once a round is full, the one before it is stored.
+
+        Not the full one: others still work it out, and go on with it meanwhile.
+        """
+        if self._rounds[-1].is_full:
+            self._rounds[-1].hand_over()
+            self._rounds.append(Round(self.rows, len(_COLUMNS), self._crew))
+        while len(self._rounds) > _HELD:
+            self._store(self._rounds[0])
+            del self._rounds[0]
 
     def store(self) -> None:
-        """Write the rows taken so far; the caller's commit publishes them."""
-        if self._values:
-            found = tokens.occurrences(self._searchable)
-            self._store_values(found)
-            self._store_postings(postings.counted(found.rows, found.hashes))
-            self._store_forms(found.words)
-            self._db.executemany("INSERT INTO tag VALUES (?, ?)", self._tags)
-            self._db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", self._links)
-            self._db.execute("UPDATE meta SET value = ? WHERE key = 'rows'", (self.rows,))
+        """Write all rows that are not yet; the caller's commit publishes them."""
+        for held in self._rounds:
+            self._store(held)
+        self._rounds = [Round(self.rows, len(_COLUMNS), self._crew)]
         use_counts.store(self._db, self._counted)
-        self._first = self.rows
-        self._values, self._searchable, self._texts = [], [], []
-        self._tags, self._links = [], []
 
-    def _store_values(self, found: tokens.Occurrences) -> None:
+    def _store(self, held: Round) -> None:
+        if not held.rows:
+            return
+        worked = held.worked()
+        self._store_values(held, worked.lengths)
+        self._store_postings(held, worked.terms)
+        self._forms.store(worked.forms)
+        self._db.executemany("INSERT INTO tag VALUES (?, ?)", held.tags)
+        self._db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", held.links)
+        rows = held.first + held.rows
+        self._db.execute("UPDATE meta SET value = ? WHERE key = 'rows'", (rows,))
+        self._build.embed(held.first, held.said, worked.vectors)
+
+    def _store_values(self, held: Round, lengths: NDArray[np.int64]) -> None:
         # Every number here is exact as a float: times are the largest, and far below 2 ** 53.
-        rows = np.array(self._values, np.float64).reshape(-1, len(_COLUMNS))
+        rows = np.array(held.values, np.float64).reshape(-1, len(_COLUMNS))
         values = dict(zip(_COLUMNS, rows.T, strict=True))
-        values["length"] = np.minimum(np.bincount(found.rows, minlength=len(rows)), 65535)
-        self._columns.write(self._first, values)
+        values["length"] = lengths.astype(np.float64)
+        self._columns.write(held.first, values)
 
-    def texts(self) -> list[str]:
-        """What was said in the rows that are not stored yet, for whoever embeds it."""
-        return self._texts
-
-    def _store_postings(self, terms: postings.Counted) -> None:
+    def _store_postings(self, held: Round, terms: postings.Counted) -> None:
         """Large batches become segments at once; small ones wait in the tail."""
         query = "SELECT count(*), min(row) FROM tail"
         waiting, base = self._db.execute(query).fetchone()
-        rows = self.rows - self._first
+        rows = held.rows
         if waiting + rows < postings.SEAL:
-            packed = enumerate(postings.packed_rows(terms, rows), self._first)
+            packed = enumerate(postings.packed_rows(terms, rows), held.first)
             self._db.executemany("INSERT INTO tail VALUES (?, ?)", packed)
             return
         old = [blob for (blob,) in self._db.execute("SELECT terms FROM tail ORDER BY row")]
         self._db.execute("DELETE FROM tail")
         moved = terms._replace(rows=terms.rows + np.uint32(waiting))
         both = postings.joined([postings.unpacked(old), moved])
-        base = self._first if base is None else base
+        base = held.first if base is None else base
         postings.seal_counted(self._db, base, both, waiting + rows)
         postings.merge(self._db)
-
-    def _store_forms(self, words: list[str]) -> None:
-        """Remember words as they stood, for wildcards; runs without spaces have none."""
-        rows = [
-            (word, *found) for word in sorted(words) if len(found := tokens.hashes_of(word)) == 1
-        ]
-        self._db.executemany("INSERT OR IGNORE INTO term VALUES (?, ?)", rows)
 
 
 def _milliseconds(stamp: str) -> int:

@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -20,6 +19,16 @@ _WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
 _MAX_PATTERN = 1000
 _MAX_FORMS = 4096
 _MAX_STARS = 8
+
+MOST_CHARACTERS = 16_384
+"""Of a longer text its beginning and its end are looked at, half of this each."""
+MOST_TERMS = 512
+"""So many different terms of a text are looked for, those first that tell the most."""
+MOST_PATTERNS = 64
+"""And so many different wildcards."""
+# How rare terms are is looked up for so many of them, half at the beginning and half at the end.
+_LOOKED_UP = 8192
+_VARIABLES = 500
 
 # So many rows are scored at once: enough to make up for numpy's calls, and they fit into a cache.
 _AT_ONCE = 32_768
@@ -48,9 +57,54 @@ def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
     patterns = {part for part in parts if "*" in part and _is_simple(part)}
     # What is left of a name is words like any other; without spaces, pairs match parts anyway.
     rest = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
-    counted = Counter(tokens.terms(rest)).items()
-    plain = [Wanted((tokens.hash_of(term),), times) for term, times in counted]
-    return plain + [_matching(db, part) for part in sorted(patterns)]
+    counted = tokens.counts(tokens.tokens(rest))
+    plain = [Wanted((term,), times) for term, times in _telling(db, counted)]
+    return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+
+
+def shortened(text: str) -> str:
+    """A text without the middle of what is too long: a question stands before or after it."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    half = MOST_CHARACTERS // 2
+    return f"{text[:half]} {text[-half:]}"
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text asks for more than is looked for."""
+    if len(text) < 2 * MOST_PATTERNS:
+        return False  # each takes a letter, a star or a space
+    if len(text) > MOST_CHARACTERS:
+        return True
+    folded = tokens.fold(text)
+    terms = tokens.counts(tokens.tokens(_WILDCARD.sub(" ", folded)))
+    return len(terms) > MOST_TERMS or len(set(_WILDCARD.findall(folded))) > MOST_PATTERNS
+
+
+def _telling(db: sqlite3.Connection, counted: dict[int, int]) -> list[tuple[int, int]]:
+    """The terms to look for: all of them, or those that fewest rows hold, then unknown ones."""
+    if len(counted) <= MOST_TERMS:
+        return list(counted.items())
+    some = list(counted)
+    if len(some) > _LOOKED_UP:
+        some = some[: _LOOKED_UP // 2] + some[-_LOOKED_UP // 2 :]
+    sizes = _sizes(db, some)
+    rare = sorted(some, key=lambda term: (term not in sizes, sizes.get(term, 0)))
+    return [(term, counted[term]) for term in rare[:MOST_TERMS]]
+
+
+def _sizes(db: sqlite3.Connection, terms: list[int]) -> dict[int, int]:
+    """How much room the rows of each term take, in the tail too; none for unknown terms."""
+    tail = [postings.unpack(blob)[0] for (blob,) in db.execute("SELECT terms FROM tail")]
+    held = np.unique(np.concatenate([np.empty(0, np.uint32), *tail]), return_counts=True)
+    sizes: dict[int, int] = dict(zip(*(one.tolist() for one in held), strict=True))
+    for (segment,) in db.execute("SELECT id FROM segment").fetchall():
+        for start in range(0, len(terms), _VARIABLES):
+            keys = [segment << 32 | term for term in terms[start : start + _VARIABLES]]
+            query = f"SELECT id, length(rows) FROM post WHERE id IN ({','.join('?' * len(keys))})"
+            for key, size in db.execute(query, keys):
+                sizes[key & 0xFFFFFFFF] = sizes.get(key & 0xFFFFFFFF, 0) + size
+    return sizes
 
 
 def _is_simple(part: str) -> bool:

@@ -227,11 +227,16 @@ def look_up(
 
 def _split(parts: list[tuple[int, bytes]]) -> tuple[Rows, Counts]:
     """The rows and counts of one term's blobs; the rows of each are counted from its base."""
+    if len(parts) == 1:
+        ((base, blob),) = parts
+        size = len(blob) // 3
+        rows = np.frombuffer(blob, np.uint16, size) + np.uint32(base)
+        return rows, np.frombuffer(blob, np.uint8, size, 2 * size)
     sizes = [len(blob) // 3 for _, blob in parts]
     local = b"".join(blob[: 2 * size] for size, (_, blob) in zip(sizes, parts, strict=True))
     counts = b"".join(blob[2 * size :] for size, (_, blob) in zip(sizes, parts, strict=True))
     bases = np.array([base for base, _ in parts], np.uint32)
-    rows = np.frombuffer(local, np.uint16) + (bases if len(parts) == 1 else bases.repeat(sizes))
+    rows = np.frombuffer(local, np.uint16) + bases.repeat(sizes)
     return rows, np.frombuffer(counts, np.uint8)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mnemolog.index import postings
 from mnemolog.index.build import Build
 from mnemolog.index.postings import Rows, Segment
+from mnemolog.model.entry import TYPES
 from mnemolog.ports.keeping import Wiped
 
 _PATIENCE = 5.0
@@ -34,7 +35,8 @@ def purge(build: Build, gone: Wiped | str) -> bool:
         elif found and isinstance(gone, Wiped):
             rows = np.union1d(rows, _rows_of_ids(db, found[0], gone))
             _settle_log(db, found[0], gone)
-        gone_words = _forget(build, db, rows.astype(np.uint32))
+        gone_words = forget(build, db, rows.astype(np.uint32))
+        gone_words |= _forget_names(build, db, rows.astype(np.uint32))
         gone_words |= set() if isinstance(gone, str) else gone.ids
     return _empty_journal(build.db) and _is_rid_of(build, gone_words)
 
@@ -89,12 +91,12 @@ def _settle_log(db: sqlite3.Connection, log: int, gone: Wiped) -> None:
 
 
 def _remove_log(db: sqlite3.Connection, log: int) -> None:
-    for table in ("log_agent", "entry"):
+    for table in ("log_agent", "entry", "answer"):
         db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
     db.execute("DELETE FROM log WHERE id = ?", (log,))
 
 
-def _forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
+def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
     """Take rows out of every table and column; gives the words that are gone with them."""
     numbers = [(row,) for row in rows.tolist()]
     db.executemany("INSERT OR IGNORE INTO dead VALUES (?)", numbers)
@@ -106,6 +108,29 @@ def _forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
         for row in rows[rows < build.embedded()].tolist():
             build.vectors.write(row, [""])
     return words
+
+
+def _forget_names(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
+    """Agents and types of one's own that no entry names any more, hidden ones included."""
+    (count,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    gone: set[str] = set()
+    for column in ("agent", "kind"):
+        numbers = build.columns.read(column, count)
+        for number in np.unique(numbers[rows]).tolist():
+            query = "SELECT text FROM word WHERE id = ?"
+            (name,) = db.execute(query, (number,)).fetchone() or (None,)
+            others = np.flatnonzero(numbers == number).astype(np.uint32)
+            is_ours = column == "kind" and name in TYPES
+            if name is not None and not is_ours and not _is_any_entry(db, others):
+                db.execute("DELETE FROM word WHERE id = ?", (number,))
+                gone.add(name)
+    return gone
+
+
+def _is_any_entry(db: sqlite3.Connection, rows: Rows) -> bool:
+    """Whether an entry goes by any of these rows; the latest are the likeliest."""
+    query = "SELECT 1 FROM entry WHERE row = ?"
+    return any(db.execute(query, (row,)).fetchone() for row in rows[::-1].tolist())
 
 
 def _forget_tail(db: sqlite3.Connection, numbers: list[tuple[int]]) -> set[int]:

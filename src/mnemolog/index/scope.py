@@ -8,23 +8,42 @@ import numpy as np
 from mnemolog import paths
 from mnemolog.index.snapshot import Mask, Snapshot
 from mnemolog.model.entry import SCOPES
-from mnemolog.model.query import Query
+from mnemolog.model.query import KINDS, Query
 from mnemolog.model.times import to_moment
 from mnemolog.policy.access import Viewer
 
+_ENTRIES = Query()
 _PRIVATE = [SCOPES.index("agent"), SCOPES.index("run")]
 
 
-def mask_of(db: sqlite3.Connection, snapshot: Snapshot, viewer: Viewer, log: str | None) -> Mask:
+def mask_of(
+    db: sqlite3.Connection,
+    snapshot: Snapshot,
+    viewer: Viewer,
+    log: str | None,
+    asked: Query = _ENTRIES,
+) -> Mask:
     """The rows that exist for a viewer, in one log or in all; the statistics are theirs alone."""
     mask = snapshot.living.copy()
     if log is not None or viewer.agent is not None or viewer.user is not None:
-        mask &= _logs_mask(snapshot, _visible_logs(db, viewer, log))
+        mask &= _logs_mask(snapshot, _visible_logs(db, viewer, log, asked))
+    else:
+        mask &= _kinds_mask(db, snapshot, asked)
     if viewer.agent is not None:
         own = _number(db, "agent", viewer.agent)
         is_private = np.isin(snapshot.column("scope"), _PRIVATE)
         mask &= ~is_private | (snapshot.column("agent") == own)
     return mask
+
+
+def _kinds_mask(db: sqlite3.Connection, snapshot: Snapshot, asked: Query) -> Mask | np.bool_:
+    """The rows of the kinds that are asked for; where there are no nodes, nothing is looked at."""
+    query = "SELECT id FROM log WHERE name >= ? AND name < ?"
+    nodes = [one for (one,) in db.execute(query, (f"{paths.NODES}/", f"{paths.NODES}0"))]
+    if asked.kinds == KINDS or not nodes:
+        return np.bool_("entry" in asked.kinds)
+    are_nodes = _logs_mask(snapshot, nodes)
+    return are_nodes if "node" in asked.kinds else ~are_nodes
 
 
 def _logs_mask(snapshot: Snapshot, logs: list[int]) -> Mask:
@@ -36,8 +55,13 @@ def _logs_mask(snapshot: Snapshot, logs: list[int]) -> Mask:
     return np.asarray(chosen[column])
 
 
-def _visible_logs(db: sqlite3.Connection, viewer: Viewer, log: str | None) -> list[int]:
-    """The logs in sight: sessions that name the agent, their users' own logs, the shared one."""
+def _visible_logs(
+    db: sqlite3.Connection, viewer: Viewer, log: str | None, asked: Query
+) -> list[int]:
+    """The logs in sight: sessions that name the agent, their users' own logs, the shared one.
+
+    And the nodes of these users, or them alone, if they are asked for.
+    """
     where, values = ["session IS NOT NULL"], []
     if viewer.agent is not None:
         where.append("id IN (SELECT log FROM log_agent WHERE agent = ?)")
@@ -51,11 +75,21 @@ def _visible_logs(db: sqlite3.Connection, viewer: Viewer, log: str | None) -> li
     found = db.execute(f"SELECT id, user FROM log WHERE {' AND '.join(where)}", values).fetchall()
     logs = [number for number, _ in found]
     if log is not None:
-        return logs
+        return logs if "entry" in asked.kinds else []
     users = {user for _, user in found if user is not None} | {viewer.user} - {None}
     names = [paths.SHARED, *(paths.user_folder(user) for user in users if user is not None)]
+    if "entry" not in asked.kinds:
+        logs, names = [], []
+    if "node" in asked.kinds:
+        users |= {asked.unowned} if any(user is None for _, user in found) else set()
+        names += [nodes_log(user) for user in users if user]
     beside = (db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone() for name in names)
     return logs + [row[0] for row in beside if row is not None]
+
+
+def nodes_log(user_id: str) -> str:
+    """The name under which a user's nodes are known here."""
+    return f"{paths.NODES}/{paths.file_name(user_id)}"
 
 
 def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query) -> Mask:
@@ -66,7 +100,8 @@ def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query)
     if query.agents:
         mask &= np.isin(snapshot.column("agent"), _numbers(db, "agent", query.agents))
     if query.users:
-        found = (db.execute("SELECT id FROM log WHERE user = ?", (one,)) for one in query.users)
+        where = "SELECT id FROM log WHERE user = ? OR name = ?"
+        found = (db.execute(where, (one, nodes_log(one))) for one in query.users)
         mask &= _logs_mask(snapshot, [number for rows in found for (number,) in rows])
     if query.start is not None:
         mask &= snapshot.column("time") >= _milliseconds(query.start)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import decays, fusion, lexical, scope, tokens
+from mnemolog.index import decays, fusion, lexical, scope
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
 from mnemolog.index.fusion import Evidence
@@ -22,6 +22,12 @@ from mnemolog.settings import Decay
 Values = NDArray[np.float64]
 
 _HOUR = 3_600_000
+
+CUT = (
+    "the text is long: the middle of more than"
+    f" {lexical.MOST_CHARACTERS:,} characters is left out, and of the words those"
+    f" {lexical.MOST_TERMS} are looked for that tell most"
+)
 
 
 class Search:
@@ -46,7 +52,7 @@ class Search:
         self._now = int(now.timestamp() * 1000)
         self._decay = decay
         self._deadline = deadline
-        self._seen = scope.mask_of(self._db, self._snapshot, viewer, log)
+        self._seen = scope.mask_of(self._db, self._snapshot, viewer, log, query)
 
     def run(self) -> Found:
         """What was found, best first."""
@@ -58,7 +64,8 @@ class Search:
         scores = relevance.SCORERS[self._query.scorer](parts)
         order = self._order(evidence, scores)
         candidates = self._candidates(evidence, parts, scores, order)
-        return Found(candidates, self._semantic())
+        notes = (CUT,) if lexical.is_cut(self._query.text) else ()
+        return Found(candidates, self._semantic(), notes)
 
     def _semantic(self) -> Literal["ready", "pending", "off"]:
         """Whether meaning can be compared for all that is in sight."""
@@ -68,12 +75,13 @@ class Search:
 
     def _match(self, mask: Mask) -> Evidence:
         """Match the text; the statistics are those of all rows in sight, filtered or not."""
-        asked = lexical.wanted(self._db, self._query.text)
+        text = lexical.shortened(self._query.text)
+        asked = lexical.wanted(self._db, text)
         words = lexical.score(self._snapshot, self._seen, asked)
         self._deadline.check()
         meaning = None
         if self._vectors is not None:
-            meaning = self._vectors.likeness(self._query.text, self._embedded, self._seen)
+            meaning = self._vectors.likeness(text, self._embedded, self._seen)
         self._deadline.check()
         evidence = fusion.fuse(
             self._snapshot,
@@ -81,8 +89,9 @@ class Search:
             words,
             meaning,
             wanted=mask,
-            speakers=self._speakers(),
+            speakers=self._snapshot.names.mentioned(text),
             most=self._pool_size(),
+            weights=fusion.weights_of(self._vectors.name if self._vectors else "none"),
         )
         return evidence.only(evidence.match > 0)
 
@@ -91,12 +100,6 @@ class Search:
         if self._query.sort != "relevance_desc":
             return self._snapshot.rows
         return fusion.pool_size(int(np.count_nonzero(self._seen)), self._query.limit)
-
-    def _speakers(self) -> list[int]:
-        """The agents whose names the text mentions."""
-        mentioned = set(tokens.terms(self._query.text))
-        names = self._db.execute("SELECT id, text FROM word WHERE kind = 'agent'").fetchall()
-        return [number for number, name in names if mentioned & set(tokens.terms(name))]
 
     def _parts(self, evidence: Evidence) -> relevance.Parts:
         rows = evidence.rows
@@ -112,7 +115,7 @@ class Search:
     def _decayed(self, rows: fusion.RowNumbers, age: Values, boost: Values) -> Values:
         """The decay of each row; a session may have one of its own."""
         kinds = self._snapshot.column("kind")[rows]
-        types = decays.Types(self._db)
+        types = decays.Types(self._snapshot.names.types)
         factor = types.factors(kinds, age, boost, self._decay)
         if self._log is None:  # else it is that session's already
             logs = self._snapshot.column("log")[rows]
@@ -180,5 +183,5 @@ def _why(
         "access": parts.access,
         "final": scores,
     }
-    rounded = (column[order].astype(np.float64).round(6).tolist() for column in columns.values())
-    return [dict(zip(columns, values, strict=True)) for values in zip(*rounded, strict=True)]
+    rounded = np.array([column[order] for column in columns.values()], np.float64).round(6)
+    return [dict(zip(columns, values, strict=True)) for values in rounded.T.tolist()]

@@ -5,8 +5,9 @@ import sqlite3
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import postings, turns
+from mnemolog.index import husks, postings, turns
 from mnemolog.index.columns import Array, Columns
+from mnemolog.index.names import Names
 from mnemolog.index.postings import Segment
 
 Mask = NDArray[np.bool_]
@@ -26,6 +27,7 @@ class Snapshot:
         self.living = np.zeros(0, bool)
         self._latest = np.zeros(0, np.uint32)
         self._following = np.zeros(0, np.uint32)
+        self.names = Names(db)
 
     def refresh(self) -> None:
         """Look whether anything was committed since the last time; inside a transaction."""
@@ -41,10 +43,12 @@ class Snapshot:
         (self.rows,) = self._db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
         query = "SELECT id, base, rows FROM segment ORDER BY base"
         self.segments = [Segment(*row) for row in self._db.execute(query)]
+        self.names.refresh()
         self.tail = _tail(self._db.execute("SELECT row, terms FROM tail ORDER BY row").fetchall())
         self.living = np.ones(self.rows, bool)
         dead = np.fromiter((row for (row,) in self._db.execute("SELECT row FROM dead")), np.int64)
         self.living[dead] = False
+        self.living[husks.read(self._db)] = False
         self._latest, self._following = turns.extended(
             self._latest, self._following, self.column("turn"), self.column("previous")
         )

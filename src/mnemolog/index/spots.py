@@ -6,12 +6,24 @@ from mnemolog.index.columns import Array
 from mnemolog.index.snapshot import Snapshot
 from mnemolog.ports import Spot
 
+_VARIABLES = 500  # older SQLite takes 999 in one statement
 _COLUMNS = ("log", "segment", "offset", "bytes", "time", "seq")
 
 
 def spots_of(db: sqlite3.Connection, snapshot: Snapshot, rows: Array) -> list[Spot]:
     """Where the lines of these rows lie."""
     columns = [snapshot.column(name)[rows].tolist() for name in _COLUMNS]
-    query = "SELECT name, generation FROM log WHERE id = ?"
-    names = {log: db.execute(query, (log,)).fetchone() or ("", 0) for log in set(columns[0])}
-    return [Spot(*names[log], *rest) for log, *rest in zip(*columns, strict=True)]
+    names = _names(db, sorted(set(columns[0])))
+    gone = ("", 0)
+    return [Spot(*names.get(log, gone), *rest) for log, *rest in zip(*columns, strict=True)]
+
+
+def _names(db: sqlite3.Connection, logs: list[int]) -> dict[int, tuple[str, int]]:
+    """The name and the generation of each of these logs that is still there."""
+    found: dict[int, tuple[str, int]] = {}
+    for start in range(0, len(logs), _VARIABLES):
+        some = logs[start : start + _VARIABLES]
+        marks = ",".join("?" * len(some))
+        query = f"SELECT id, name, generation FROM log WHERE id IN ({marks})"
+        found.update((log, (name, generation)) for log, name, generation in db.execute(query, some))
+    return found

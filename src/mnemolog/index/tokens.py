@@ -45,6 +45,26 @@ def _run() -> re.Pattern[str]:
 _stem_word = stemmer("english").stemWord
 
 
+# Words for the rules and exceptions of the stemmer on which versions of it disagree, or may.
+_PROBES = (
+    "abilities agreed ambulances analogically andes atlas bias caresses cats communication commune"
+    " conditional cosmos cries dying early eating emeritus evening exceed fatally feed feudalism"
+    " generate generously gently happiness herring hoping hopping howe idly importance inning"
+    " internally interest lying news nationally only organization outing paste plotted ponies past"
+    " proceed rational relational replacement savagely singly skies skis sky squishing succeed"
+    " terribly tying ugly universities university vying yellow youth"
+).split()
+
+
+@cache
+def identity() -> str:
+    """What tells this way of cutting text from any other: our version, and what the stemmer does.
+
+    The stemmer is a library, in one of two forms, and what it makes of a word may change with it.
+    """
+    return f"{VERSION}-{crc32(' '.join(map(stem, _PROBES)).encode()):08x}"
+
+
 def stem(word: str) -> str:
     """The stem of one lower-case word."""
     return str(_stem_word(word)) if word.isascii() else word
@@ -125,37 +145,69 @@ class Occurrences(NamedTuple):
 class _Numbers(dict[str, int]):
     """Numbers words from 0 in the order in which they are first asked for."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
     def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
+        number = self[word] = len(self.names)
+        self.names.append(word)
         return number
 
 
+class Vocabulary:
+    """Words by their numbers, kept from one batch of texts to the next; for one thread."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._numbers = _Numbers()
+        self._starts = np.empty(0, np.int64)
+        self._sizes = np.empty(0, np.int64)
+        self._hashes = np.empty(0, np.uint32)
+
+    def occurrences(self, texts: Sequence[str]) -> Occurrences:
+        """The terms of all texts, text by text; the same as those of `counts`, many at a time."""
+        if len(self._numbers) >= _REMEMBERED:
+            self._begin()
+        parts = [np.empty(0, np.int64)]
+        sizes: list[int] = []
+        for start in range(0, len(texts), _AT_ONCE):
+            found = [tokens(text) for text in texts[start : start + _AT_ONCE]]
+            sizes += map(len, found)
+            words = map(self._numbers.__getitem__, chain.from_iterable(found))
+            parts.append(np.fromiter(words, np.int64, sum(sizes[start:])))
+        self._learn()
+        rows = np.repeat(np.arange(len(texts), dtype=np.uint32), sizes)
+        return self._expanded(rows, np.concatenate(parts))
+
+    def _learn(self) -> None:
+        """Take down the terms of the words that are new."""
+        each = list(map(hashes_of, self._numbers.names[len(self._sizes) :]))
+        sizes = np.fromiter(map(len, each), np.int64, len(each))
+        fresh = np.fromiter(chain.from_iterable(each), np.uint32, int(sizes.sum()))
+        starts = len(self._hashes) + np.cumsum(sizes) - sizes
+        self._starts = np.concatenate([self._starts, starts])
+        self._sizes = np.concatenate([self._sizes, sizes])
+        self._hashes = np.concatenate([self._hashes, fresh])
+
+    def _expanded(self, rows: NDArray[np.uint32], words: NDArray[np.int64]) -> Occurrences:
+        """Each word replaced by its terms: one, none for a stop word, or many for a run."""
+        times = self._sizes[words]
+        # Where a word's terms begin among all hashes, less where they will stand.
+        shift = self._starts[words] - (np.cumsum(times) - times)
+        at = np.repeat(shift, times) + np.arange(times.sum())
+        is_here = np.zeros(len(self._sizes), bool)
+        is_here[words] = True
+        names = self._numbers.names
+        found = [names[number] for number in np.flatnonzero(is_here).tolist()]
+        return Occurrences(np.repeat(rows, times), self._hashes[at], found)
+
+
 def occurrences(texts: Sequence[str]) -> Occurrences:
-    """The terms of all texts, text by text; the same as those of `counts`, many at a time."""
-    numbers = _Numbers()
-    parts = [np.empty(0, np.int64)]
-    sizes: list[int] = []
-    for start in range(0, len(texts), _AT_ONCE):
-        found = [tokens(text) for text in texts[start : start + _AT_ONCE]]
-        sizes += map(len, found)
-        words = map(numbers.__getitem__, chain.from_iterable(found))
-        parts.append(np.fromiter(words, np.int64))
-    rows = np.repeat(np.arange(len(texts), dtype=np.uint32), sizes)
-    return Occurrences(*_expanded(rows, np.concatenate(parts), list(numbers)), list(numbers))
-
-
-def _expanded(
-    rows: NDArray[np.uint32], words: NDArray[np.int64], names: list[str]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Each word replaced by its terms: one, none for a stop word, or many for a run."""
-    each = list(map(hashes_of, names))
-    sizes = np.fromiter(map(len, each), np.int64, len(each))
-    hashes = np.fromiter(chain.from_iterable(each), np.uint32)
-    times = sizes[words]
-    # Where a word's terms begin among all hashes, less where they will stand.
-    shift = (np.cumsum(sizes) - sizes)[words] - (np.cumsum(times) - times)
-    at = np.repeat(shift, times) + np.arange(times.sum())
-    return np.repeat(rows, times), hashes[at]
+    """The terms of all texts, as a vocabulary of its own finds them."""
+    return Vocabulary().occurrences(texts)
 
 
 def _pairs(run: str) -> list[str]:

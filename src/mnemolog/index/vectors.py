@@ -5,6 +5,7 @@ signs of the dimensions, one bit each, and the nearest rows are compared exactly
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,33 @@ _CODES = 16_384
 _BITS_OF_BYTES = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 
 
+class Encoded(NamedTuple):
+    """Vectors as they are stored: bytes, what each row's bytes are worth, and signs."""
+
+    stored: NDArray[np.int8]
+    worth: Floats
+    signs: NDArray[np.uint8]
+
+
+def encoded(vectors: Floats) -> Encoded:
+    """Vectors as they are stored."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    worth = np.where(largest > 0, largest / 127, 1).astype(np.float32)
+    stored = np.rint(vectors / worth[:, None]).astype(np.int8)
+    return Encoded(stored, worth, np.packbits(stored > 0, axis=1))
+
+
+def joined(parts: Sequence[Encoded]) -> Encoded:
+    """Several as one, in their order."""
+    return Encoded(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
 class Vectors:
     """The vectors of all rows, in three files: bytes, what each row's bytes are worth, signs."""
 
     def __init__(self, folder: str, build: str, embedder: Embedder) -> None:
         self._embedder = embedder
+        self.name = embedder.name
         self._bytes = Columns(folder, build, {"vector": "i1"}, embedder.size)
         self._worth = Columns(folder, build, {"worth": "<f4"})
         self._signs = Columns(folder, build, {"sign": "u1"}, -(-embedder.size // 8))
@@ -40,13 +63,17 @@ class Vectors:
 
     def write(self, first: int, texts: Sequence[str]) -> None:
         """Embed and store rows from `first` on."""
-        vectors = self._embedder.embed(texts)
-        largest = np.abs(vectors).max(axis=1, initial=0.0)
-        worth = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-        stored = np.rint(vectors / worth[:, None]).astype(np.int8)
-        self._bytes.write(first, {"vector": stored})
-        self._worth.write(first, {"worth": worth})
-        self._signs.write(first, {"sign": np.packbits(stored > 0, axis=1)})
+        self.write_encoded(first, encoded(self._embedder.embed(texts)))
+
+    def write_encoded(self, first: int, vectors: Encoded) -> None:
+        """Store rows from `first` on."""
+        self._bytes.write(first, {"vector": vectors.stored})
+        self._worth.write(first, {"worth": vectors.worth})
+        self._signs.write(first, {"sign": vectors.signs})
+
+    def quick_embedder(self) -> Embedder | None:
+        """The embedder, if it sets no bound to how many texts a search may wait for."""
+        return self._embedder if self.at_once is None else None
 
     def is_whole(self, rows: int) -> bool:
         """Whether every row still is what was written."""

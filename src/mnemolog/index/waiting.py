@@ -32,7 +32,10 @@ class Waiting:
                 progress(total - left, total)
 
     def _left(self) -> int:
-        return self._rows() - self._build.embedded()
+        query = "SELECT key, value FROM meta WHERE key IN ('rows', 'embedded')"
+        found = dict(self._build.db.execute(query).fetchall())
+        embedded = found["rows"] if self._build.vectors is None else found.get("embedded", 0)
+        return int(found["rows"]) - int(embedded)
 
     def _rows(self) -> int:
         query = "SELECT value FROM meta WHERE key = 'rows'"

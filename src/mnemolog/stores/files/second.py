@@ -1,0 +1,24 @@
+"""The second program that works texts out for an index; see `index.crew`."""
+
+import signal
+import sys
+
+from mnemolog.embedders import open_embedder
+from mnemolog.index.build import identity_of
+from mnemolog.index.crew import program, serve
+
+_SOURCE = "from mnemolog.stores.files.second import main; main(sys.argv[1])"
+
+
+def command(embedder: str) -> list[str]:
+    """The command line of a second program with this embedder; empty where none can be."""
+    return program(_SOURCE, embedder)
+
+
+def main(name: str) -> None:
+    """Work out what comes in until nothing more comes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    embedder = None if name == "none" else open_embedder(name)
+    is_quick = getattr(embedder, "at_once", None) is None
+    quick = embedder if is_quick else None
+    serve(sys.stdin.buffer, sys.stdout.buffer, quick, identity_of(embedder))

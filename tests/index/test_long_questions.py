@@ -1,0 +1,81 @@
+"""A question of any length costs the work of a few hundred terms: those that tell most."""
+
+import random
+import sqlite3
+
+import pytest
+
+from mnemolog import Memory
+from mnemolog.index import lexical
+from mnemolog.index.search import CUT
+
+HAN = [chr(code) for code in range(0x4E00, 0x9FA5)]
+COMMON = [f"common{number}" for number in range(700)]
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with Memory.open(tmp_path, environ={}) as memory:
+        memory.create_session(session_id="talk")
+        yield memory
+
+
+def han(length: int, seed: int) -> str:
+    return "".join(random.Random(seed).choices(HAN, k=length))
+
+
+def database(folder):
+    return sqlite3.connect(f"file:{folder}/index/index.db?mode=ro", uri=True)
+
+
+def test_a_question_of_100_000_chinese_characters_looks_for_512_terms(memory, tmp_path):
+    memory.add_many("talk", [{"content": han(200, seed)} for seed in range(50)])
+    question = han(100_000, 7)
+    hits = memory.query("talk", text=question)
+    assert hits.notes == (CUT,)
+    short = lexical.shortened(question)
+    assert len(short) == lexical.MOST_CHARACTERS + 1
+    asked = lexical.wanted(database(tmp_path), short)
+    assert len(asked) == lexical.MOST_TERMS == 512
+    assert len({one.terms for one in asked}) == 512
+
+
+def test_of_a_long_question_the_rarest_words_count_and_not_the_first(memory, tmp_path):
+    records = [{"id": f"e{n}", "content": " ".join(COMMON[:300])} for n in range(2100)]
+    memory.add_many("talk", records)
+    memory.add_memory("talk", id="rare", content="xylocarp", type="note")
+    memory.add_many("talk", [{"content": "filler"} for _ in range(2100)])
+    memory.query("talk", text="filler")
+    question = " ".join([*COMMON, "xylocarp"])
+    assert database(tmp_path).execute("SELECT count(*) FROM segment").fetchone()[0] > 0
+    (rare,) = lexical.wanted(database(tmp_path), "xylocarp")
+    assert rare in lexical.wanted(database(tmp_path), question)
+    (hit,) = memory.query("talk", text=question, types=["note"])
+    assert (hit.entry.id, hit.why["lexical"] > 0) == ("rare", True)
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_of_many_wildcards_64_are_looked_for(memory, tmp_path, count):
+    memory.add_memory("talk", content="word00 word01")
+    question = " ".join(f"word{number:02}*" for number in range(count))
+    hits = memory.query("talk", text=question)
+    assert len(hits) == 1
+    assert hits.notes == ((CUT,) if count > 64 else ())
+    assert len(lexical.wanted(database(tmp_path), question)) == 64
+
+
+def test_of_a_text_that_is_too_long_the_beginning_and_the_end_are_looked_at(memory):
+    for word in ("xylocarp", "quetzal", "zugzwang"):
+        memory.add_memory("talk", id=word, type="note", content=word)
+    question = f"xylocarp {han(20_000, 1)} quetzal {han(20_000, 2)} zugzwang"
+    assert {hit.entry.id for hit in memory.query("talk", text=question)} >= {"xylocarp", "zugzwang"}
+    for where, found in (("begin", "xylocarp"), ("end", "zugzwang")):
+        hit = next(one for one in memory.query("talk", text=question) if one.entry.id == found)
+        assert hit.why["lexical"] > 0, where
+
+
+def test_an_ordinary_question_is_looked_for_whole(memory, tmp_path):
+    memory.add_memory("talk", content="which database did we choose")
+    assert memory.query("talk", text=" ".join(COMMON[:512])).notes == ()
+    assert memory.query("talk", text="which database?").notes == ()
+    assert len(lexical.wanted(database(tmp_path), " ".join(COMMON[:512]))) == 512

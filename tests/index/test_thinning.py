@@ -1,0 +1,122 @@
+"""Rows that stand for nothing any more do not slow down searches for ever."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemolog.index import thinning, tokens
+from tests.index.searching import ids, scored, steady
+
+ENTRIES = 40
+
+
+@pytest.fixture
+def few(monkeypatch: Any) -> None:
+    monkeypatch.setattr(thinning, "LEAST", 20)
+
+
+def revise(memory: Any, sid: str, word: str) -> None:
+    """Write every entry of a session, with an id of its own, once more."""
+    entries = [{"id": f"m{n}", "content": f"common {word} w{n}", "tags": [f"t{word}"],
+                "references": ["m0"]} for n in range(ENTRIES)]  # fmt: skip
+    memory.add_many(sid, entries)
+    memory.query(None, limit=0)
+
+
+def counts(root: Path) -> dict[str, int]:
+    """How many rows each table has, and how many rows hold a word that is in every entry."""
+    term = tokens.hash_of("common")
+    with sqlite3.connect(root / "index" / "index.db") as db:
+        found = {
+            table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in ("dead", "tag", "link", "entry")
+        }
+        held = sum(term in _hashes(blob) for (blob,) in db.execute("SELECT terms FROM tail"))
+        for key, blob in db.execute("SELECT id, rows FROM post"):
+            held += len(blob) // 3 if key & 0xFFFFFFFF == term else 0
+    return {**found, "common": held}
+
+
+def _hashes(blob: bytes) -> set[int]:
+    size = len(blob) // 5
+    return {int.from_bytes(blob[4 * n : 4 * n + 4], "little") for n in range(size)}
+
+
+def test_rows_that_revisions_replaced_leave_the_postings(root, clock, few):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        for number in range(10):
+            revise(memory, sid, f"word{number}")
+        hits = memory.query(None, text="common word9", limit=100)
+    assert len(hits) == ENTRIES
+    found = counts(root)
+    assert found["entry"] == ENTRIES
+    for table in ("common", "tag", "link"):
+        assert ENTRIES <= found[table] <= 3 * ENTRIES, "of 400 lines"
+    assert found["dead"] <= 2 * ENTRIES
+
+
+def test_thinning_changes_no_hit_and_no_score(root, clock, few, monkeypatch):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        for number in range(4):
+            revise(memory, sid, f"word{number}")
+        assert counts(root)["dead"] < 2 * ENTRIES
+        texts = ("common word3", "word0 w7", "word*", "w3")
+        thinned = [scored(memory.query(sid, text=text, limit=100)) for text in texts]
+        monkeypatch.setattr(thinning, "LEAST", 1_000_000)
+        memory.rebuild_index()
+        assert counts(root)["dead"] == 3 * ENTRIES
+        assert [scored(memory.query(sid, text=text, limit=100)) for text in texts] == thinned
+
+
+def test_it_happens_the_more_seldom_the_more_there_is(root, clock, few, monkeypatch):
+    taken: list[int] = []
+    thin = thinning.thin
+    monkeypatch.setattr(thinning, "thin", lambda build: taken.append(thin(build)))
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        memory.add_many(sid, [{"content": f"common {n}"} for n in range(600)])
+        for number in range(30):
+            revise(memory, sid, f"word{number}")
+    thinned = [rows for rows in taken if rows]
+    assert len(taken) >= 30
+    assert 1 <= len(thinned) <= 30 * ENTRIES / (600 / 3), "a third has to die in between"
+    assert min(thinned) >= 200
+
+
+def test_what_a_tombstone_hides_can_still_come_back(root, clock, few):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        revise(memory, sid, "first")
+        memory.add_memory(sid, id="gone", content="a pelican")
+        memory.delete_memory(sid, "gone")
+        for number in range(3):
+            revise(memory, sid, f"word{number}")
+        assert counts(root)["dead"] < 2 * ENTRIES
+        assert "gone" not in ids(memory.query(sid, text="pelican", limit=100))
+        memory.undelete(sid, ids=["gone"])
+        assert ids(memory.query(sid, text="pelican", limit=1)) == ["gone"]
+
+
+def test_a_word_of_a_replaced_revision_is_not_remembered(root, clock, few):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        for word in ("quetzal", "ibis", "heron"):
+            revise(memory, sid, word)
+        assert len(memory.query(sid, text="her*", limit=100)) == ENTRIES
+    with sqlite3.connect(root / "index" / "index.db") as db:
+        assert db.execute("SELECT 1 FROM term WHERE word = 'quetzal'").fetchone() is None
+        assert db.execute("SELECT 1 FROM term WHERE word = 'heron'").fetchone() is not None
+
+
+def test_rows_of_a_log_that_was_rewritten_go_too(root, clock, few):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        revise(memory, sid, "word")
+        for _ in range(4):
+            memory.compact_session(sid)
+            assert len(memory.query(sid, text="common", limit=100)) == ENTRIES
+    assert counts(root)["common"] <= 3 * ENTRIES

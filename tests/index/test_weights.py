@@ -1,0 +1,62 @@
+"""The weights of fusion: one set for each of our embedders, and `why` adds up to the match."""
+
+import numpy as np
+import pytest
+
+from mnemolog import Memory
+from mnemolog.index import fusion
+
+SAID = [
+    ("ada", "We moved the boat to the north pier."),
+    ("bob", "Which pier?"),
+    ("ada", "The one beside the lighthouse, until May."),
+    ("bob", "Lunch was good."),
+]
+
+
+class Named:
+    """Vectors that depend on the words alone, under a name that says which weights to take."""
+
+    size = 64
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def embed(self, texts):
+        vectors = np.zeros((len(texts), self.size), np.float32)
+        for vector, text in zip(vectors, texts, strict=True):
+            for word in text.lower().split():
+                vector[sum(word.encode()) % self.size] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.mark.parametrize("name", ["static-1", "small-1", "full-1", "somebody-else"])
+def test_the_parts_add_up_to_the_match(tmp_path, name):
+    weights = fusion.weights_of(name)
+    with Memory.open(tmp_path, embedder=Named(name)) as memory:
+        session = memory.create_session("u")
+        memory.add_many(session.id, [{"agent_id": who, "content": what} for who, what in SAID])
+        hits = list(memory.query(None, text="Where did ada put the boat?"))
+    assert hits
+    for hit in hits:
+        parts = [hit.why[part] for part in ("lexical", "semantic", "neighbours", "session")]
+        total = sum(parts) + hit.why["speaker"]
+        assert hit.why["match"] == pytest.approx(total / weights.ceiling, abs=1e-5)
+    assert hits[0].why["lexical"] == pytest.approx(weights.words)
+    assert hits[0].why["speaker"] == pytest.approx(weights.speaker)
+
+
+def test_nothing_can_match_more_than_fully():
+    for name in ("none", "static-a", "small-b", "full-c"):
+        words, meaning, beside_words, beside_meaning, session, speaker = fusion.weights_of(name)
+        beside = 2 * (beside_words * words + beside_meaning * meaning)
+        best = (words + meaning) * (1 + session) + beside + speaker
+        assert fusion.weights_of(name).ceiling == pytest.approx(best)
+
+
+def test_the_better_the_vectors_the_more_meaning_counts():
+    shares = [
+        weights.meaning / weights.words
+        for weights in map(fusion.weights_of, ("somebody-else", "static-1", "small-1", "full-1"))
+    ]
+    assert shares == sorted(shares)
