@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from mnemolog.errors import StorageFullError, StorageIOError
-from mnemolog.fs import replace, write_new
+from mnemolog.fs import read_all, replace, swapping, write_new
 from mnemolog.fs.real import RealDisk
 from mnemolog.testing import FixedClock, Recorder, SimulatedDisk, sampled
 
@@ -452,3 +452,58 @@ def test_a_fixed_clock_stands_still_until_it_is_moved():
     assert clock.now() == datetime(2026, 11, 15, 11, 1, tzinfo=UTC)
     clock.set(datetime(2030, 1, 1, tzinfo=UTC))
     assert clock.now().year == 2030
+
+
+# --- exchanging and placing
+
+
+def test_two_files_change_places(either):
+    write_new(either, "ours", b"new")
+    write_new(either, "theirs", b"old")
+    before = either.ident("theirs")
+    either.exchange("ours", "theirs")
+    assert (read_all(either, "ours"), read_all(either, "theirs")) == (b"old", b"new")
+    assert either.ident("ours") == before
+
+
+def test_only_what_is_there_changes_places(either):
+    write_new(either, "ours", b"new")
+    for one, other in (("ours", "theirs"), ("theirs", "ours")):
+        with pytest.raises(FileNotFoundError):
+            either.exchange(one, other)
+    assert (either.list(""), read_all(either, "ours")) == (["ours"], b"new")
+
+
+def test_a_file_is_placed_only_where_nothing_is(either):
+    write_new(either, "ours", b"new")
+    write_new(either, "theirs", b"old")
+    with pytest.raises(FileExistsError):
+        either.place("ours", "theirs")
+    either.place("ours", "free")
+    assert (read_all(either, "theirs"), read_all(either, "free")) == (b"old", b"new")
+    assert either.list("") == ["free", "theirs"]
+    with pytest.raises(FileNotFoundError):
+        either.place("ours", "other")
+
+
+def test_a_power_loss_leaves_both_sides_of_an_exchange_or_none(disk):
+    put(disk, "ours", b"new")
+    put(disk, "theirs", b"old")
+    disk.exchange("ours", "theirs")
+    found = {(tree.get("ours"), tree.get("theirs")) for tree in crashed(disk)}
+    assert found == {(b"new", b"old"), (b"old", b"new")}
+    disk.sync_folder("")
+    found = {(tree.get("ours"), tree.get("theirs")) for tree in crashed(disk)}
+    assert found == {(b"old", b"new")}
+
+
+def test_without_the_systems_help_files_change_places_by_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr(swapping, "_call", None)
+    real = RealDisk(str(tmp_path))
+    test_two_files_change_places(real)
+    for name in real.list(""):
+        real.unlink(name)
+    test_a_file_is_placed_only_where_nothing_is(real)
+    for name in real.list(""):
+        real.unlink(name)
+    test_only_what_is_there_changes_places(real)

@@ -14,6 +14,8 @@ from mnemolog.errors import StorageFullError
 
 Mode = Literal["read", "append", "create", "update"]
 
+_PIECE = 1 << 20
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
@@ -85,6 +87,16 @@ class Disk(Protocol):
     def rename(self, source: str, target: str) -> None:
         """Move atomically, replacing a file; FileExistsError for a folder that is not empty."""
 
+    def exchange(self, ours: str, theirs: str) -> None:
+        """Swap two files that are there: whatever lies at `theirs` now comes out as `ours`.
+
+        Where the system cannot do that in one step, FileExistsError says that somebody put a new
+        file at `theirs` meanwhile, which then stays.
+        """
+
+    def place(self, source: str, target: str) -> None:
+        """Move a file to a name that is free, or raise FileExistsError."""
+
     def unlink(self, path: str) -> None:
         """Remove a file; nothing happens when it is gone already."""
 
@@ -126,6 +138,19 @@ def replace(disk: Disk, path: str, content: bytes) -> None:
     write_new(disk, temporary, content)
     disk.rename(temporary, path)
     disk.sync_folder(path.rpartition("/")[0])
+
+
+def shred(disk: Disk, path: str) -> None:
+    """Overwrite a file in place, sync it, and remove it; the folder is the caller's to sync."""
+    try:
+        file = disk.open(path, "update")
+    except FileNotFoundError:
+        return
+    size = file.size()
+    for start in range(0, size, _PIECE):
+        file.write_at(start, bytes(min(_PIECE, size - start)))
+    file.sync()
+    disk.unlink(path)
 
 
 def full(action: str) -> StorageFullError:

@@ -13,7 +13,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from mnemolog.errors import StorageFullError, StorageIOError
-from mnemolog.fs import FILE_MODE, FOLDER_MODE, Ident, Mode, Stat, full
+from mnemolog.fs import FILE_MODE, FOLDER_MODE, Ident, Mode, Stat, full, swapping
 
 if sys.platform == "win32":
     import msvcrt
@@ -28,6 +28,8 @@ _PASSING = {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ENFILE, er
 _PAUSES = (0.1, 0.5, 2.0)
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+# Who opens a pipe or a device in the place of a file must be told, not made to wait.
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _FLAGS: dict[Mode, int] = {
     "read": os.O_RDONLY,
@@ -94,6 +96,10 @@ class RealFile:
         self._path = path
         self._pause = pause
         status = os.fstat(descriptor)
+        if not S_ISREG(status.st_mode):
+            raise StorageIOError(
+                f"{path} is no plain file.", advice="Put the file back, or remove what is there."
+            )
         self.ident: Ident = (status.st_dev, status.st_ino)
         _files.add(self)
 
@@ -186,7 +192,7 @@ class RealDisk:
 
     def open(self, path: str, mode: Mode) -> RealFile:
         with _named(f"open {path}"), self._parent(path) as (folder, name):
-            flags = _FLAGS[mode] | _NOFOLLOW
+            flags = _FLAGS[mode] | _NOFOLLOW | _AT_ONCE
             fd = _retry(self._pause, os.open, name, flags, FILE_MODE, dir_fd=folder)
             if mode == "create":
                 os.fchmod(fd, FILE_MODE)
@@ -264,6 +270,24 @@ class RealDisk:
                 if error.errno != errno.ENOTEMPTY:
                     raise
                 raise FileExistsError(errno.EEXIST, f"{target} is not empty") from error
+
+    def exchange(self, ours: str, theirs: str) -> None:
+        with (
+            _named(f"exchange {theirs}"),
+            self._parent(ours) as one,
+            self._parent(theirs) as other,
+        ):
+            if not swapping.swapped(one, other):
+                swapping.swap_by_steps(one, other)
+
+    def place(self, source: str, target: str) -> None:
+        with (
+            _named(f"rename {source}"),
+            self._parent(source) as one,
+            self._parent(target) as other,
+        ):
+            if not swapping.placed(one, other):
+                swapping.place_by_steps(one, other)
 
     def unlink(self, path: str) -> None:
         with _named(f"remove {path}"):

@@ -50,6 +50,9 @@ class Redaction(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     kinds: dict[str, int]
     is_dry_run: bool
+    nodes: int = 0
+    versions: int = 0
+    proposals: int = 0
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):

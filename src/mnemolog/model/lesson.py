@@ -1,11 +1,12 @@
 """What a distiller is given, and what it proposes."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
 from mnemolog.model.entry import Entry
+from mnemolog.model.node import NodeReceipt
 
 
 def source_name(session_id: str, entry_id: str) -> str:
@@ -92,13 +93,27 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """Why it waits."""
 
 
+class Applied(NamedTuple):
+    """What became of a plan.
+
+    `stale` means that some of what an edit rests on is gone or was revised, `conflict` that
+    somebody wrote to a node meanwhile; then the plan is struck out, and the session stays due.
+    """
+
+    status: Literal["applied", "stale", "conflict"]
+    receipts: tuple[NodeReceipt, ...] = ()
+    dropped: int = 0
+    """Edits of which nothing is left that they could rest on."""
+
+
 class Due(msgspec.Struct, frozen=True, kw_only=True):
     """A session that should be learned from, or one that is parked."""
 
     session_id: str
     user_id: str
     agent_id: str
-    cause: Literal["turns", "reset", "compacted", "sleep", "idle", "parked", "exempt"]
+    cause: str
+    """`turns`, `reset`, `compacted`, `sleep`, `idle`, `parked` or `exempt`."""
     invalidated: int
     """The marker that must still stand there when the work is done."""
     processed_until: int

@@ -92,7 +92,7 @@ class NodeReceipt(NamedTuple):
     """What became of a write."""
 
     address: str
-    status: Literal["created", "updated", "unchanged", "moved", "deleted", "waiting"]
+    status: Literal["created", "updated", "unchanged", "moved", "merged", "deleted", "waiting"]
     version: int
     hash: str
     redactions: tuple[str, ...] = ()
@@ -105,3 +105,39 @@ class NodeHit(NamedTuple):
     node: Node
     relevance: float
     why: dict[str, float]
+
+
+class SimilarNodes(NamedTuple):
+    """Two nodes that are perhaps the same, and what says so.
+
+    `why` is `title` (the same words), `text` (`share` of both) or, of people, `name` (one's is a
+    part of the other's).
+    """
+
+    address: str
+    other: str
+    why: str
+    share: float
+
+
+class NodeEdge(NamedTuple):
+    """A link between two nodes, or from a node to its parent."""
+
+    source: str
+    target: str
+    kind: Literal["link", "parent"] = "link"
+
+
+class Graph(NamedTuple):
+    """Nodes and the links between them."""
+
+    nodes: tuple[Leaf, ...]
+    edges: tuple[NodeEdge, ...]
+
+
+class Hunk(NamedTuple):
+    """A place where two texts differ: where it begins in each, and lines marked ` `, `-` or `+`."""
+
+    old_start: int
+    new_start: int
+    lines: tuple[str, ...]

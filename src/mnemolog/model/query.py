@@ -14,6 +14,7 @@ from mnemolog.model.entry import Entry, type_name
 from mnemolog.model.shapes import snake
 from mnemolog.model.times import normalise, to_text
 
+KINDS = ("entry", "node")
 SORTS = ("relevance_desc", "time_desc", "time_asc")
 SCORERS = ("recall", "weighted", "product")
 MAX_LIMIT = 1000
@@ -23,7 +24,7 @@ _UNITS = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 259
           "year": 31536000}  # fmt: skip
 _RELATIVE = re.compile(r"(?:last|past)\s+(?:(\d{1,5})\s+)?(minute|hour|day|week|month|year)s?")
 _ALIASES = {"sort_by": "sort", "type": "types", "tag": "tags", "agent": "agents", "user": "users",
-            "agent_id": "agents", "user_id": "users"}  # fmt: skip
+            "agent_id": "agents", "user_id": "users", "kind": "kinds"}  # fmt: skip
 _SORT_ALIASES = {"relevance": "relevance_desc", "time": "time_desc", "timestamp": "time_desc",
                  "newest": "time_desc", "oldest": "time_asc"}  # fmt: skip
 
@@ -47,6 +48,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 20
     sort: str = "relevance_desc"
     scorer: str = "recall"
+    kinds: tuple[str, ...] = ("entry",)
+    """What is searched: entries, nodes, or both."""
+    unowned: str = ""
+    """Whose nodes the sessions without a user add to; filled in, never asked for."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,12 +66,20 @@ class Hits(list[Hit]):
     """Hits in order; `semantic` says whether meaning was compared: ready, pending or off.
 
     `missing` counts what matched and could not be read, because its log was rewritten each time.
+    `notes` says what was done differently than the query asked for.
     """
 
-    def __init__(self, hits: list[Hit], semantic: str = "off", missing: int = 0) -> None:
+    def __init__(
+        self,
+        hits: list[Hit],
+        semantic: str = "off",
+        missing: int = 0,
+        notes: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(hits)
         self.semantic = semantic
         self.missing = missing
+        self.notes = notes
 
 
 def parse(given: Mapping[str, Any], now: datetime) -> Query:
@@ -93,7 +106,7 @@ def as_mapping(query: object) -> Mapping[str, Any]:
         return {"text": query}
     if isinstance(query, Query):
         given = {name: value for name, value in msgspec.structs.asdict(query).items()
-                 if value != getattr(Query(), name)}  # fmt: skip
+                 if value != getattr(Query(), name) and name != "unowned"}  # fmt: skip
         span = {side: given.pop(side) for side in ("start", "end") if side in given}
         return {**given, "time_range": span} if span else given
     if isinstance(query, Mapping):
@@ -121,11 +134,27 @@ def _field(name: str, value: Any, now: datetime) -> dict[str, Any]:
         return {name: plain.unit(value, name)}
     if name in ("limit", "max_depth"):
         return {name: _whole(value, name, MAX_LIMIT if name == "limit" else MAX_DEPTH)}
+    return _choice(name, value)
+
+
+def _choice(name: str, value: Any) -> dict[str, Any]:
+    """One of a few words."""
     if name == "sort":
         return {"sort": _word(_SORT_ALIASES.get(str(value), value), SORTS, "sort")}
     if name == "scorer":
         return {"scorer": _word(value, SCORERS, "scorer")}
+    if name == "kinds":
+        return {"kinds": _kinds(value)}
     raise _unknown(name)
+
+
+def _kinds(value: object) -> tuple[str, ...]:
+    singular = {"entries": "entry", "nodes": "node"}
+    given = plain.strings(value, "kinds")
+    chosen = {_word(singular.get(one, one), KINDS, "kinds") for one in given}
+    if not chosen:
+        raise InvalidQueryError("kinds is empty.", advice=f"Use any of {', '.join(KINDS)}.")
+    return tuple(one for one in KINDS if one in chosen)
 
 
 def _text(value: object) -> str:
@@ -197,7 +226,7 @@ def _word(value: object, known: tuple[str, ...], name: str) -> str:
 
 
 def _unknown(name: str) -> InvalidQueryError:
-    known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end"})
+    known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end", "unowned"})
     near = difflib.get_close_matches(name, known, 1)
     return InvalidQueryError(
         f"A query has no field {name!r:.60}.",

@@ -7,11 +7,12 @@ enveloped ones (`{"type": "decision", "content": {"decision": …}}`), in snake_
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from mnemolog.errors import SchemaInvalidError, shown
 from mnemolog.model import plain
-from mnemolog.model.entry import ORIGINS, SCOPES, type_name
+from mnemolog.model.entry import ORIGINS, SCOPES, TYPES, type_name
 from mnemolog.model.ids import check_id
 from mnemolog.model.times import normalise
 
@@ -19,6 +20,8 @@ ENVELOPE = frozenset(
     "id session_id timestamp type scope origin user_id agent_id run_id compartment role category"
     " content context tags references importance metadata".split()
 )
+# How alike two names of types are when the one may be meant for the other, from 0 to 1.
+_ALIKE = 0.8
 ALIASES = {"made_by": "agent_id", "discovered_by": "agent_id"}
 # Computed when asked for; a log never holds them.
 DERIVED = frozenset(
@@ -110,6 +113,8 @@ def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """The checked envelope fields of a record; `notes` collects what was changed or left out."""
     given = {snake(str(name)): value for name, value in record.items()}
     kind = type_name(given.get("type", "conversation"))
+    if kind not in TYPES and (near := _nearest_type(kind)):
+        notes.append(f"{kind!r} is a type of your own; did you mean {near!r}?")
     own = SHAPES.get(kind, ())
     fields: dict[str, Any] = {"type": kind}
     flat: dict[str, Any] = {}
@@ -126,6 +131,12 @@ def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
             fields[_known(ALIASES.get(name, name), own)] = value
     _settle_content(kind, fields, flat, notes)
     return _checked(fields, notes)
+
+
+@lru_cache(maxsize=256)
+def _nearest_type(kind: str) -> str | None:
+    """The type that a type of one's own may be a slip of the pen for."""
+    return next(iter(difflib.get_close_matches(kind, TYPES, 1, _ALIKE)), None)
 
 
 def _known(name: str, own: tuple[str, ...]) -> str:

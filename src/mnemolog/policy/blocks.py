@@ -60,8 +60,21 @@ def quoted(text: str) -> Iterator[str]:
         yield _QUOTE + _OUR_TAGS.sub("&lt;", _CONTROLS.sub("\ufffd", line))
 
 
+def said(block: str) -> Iterator[str]:
+    """The lines of a block that quote what was stored."""
+    quotes = (line for line in block.split("\n") if line.startswith(_QUOTE))
+    return (line.removeprefix(_QUOTE) for line in quotes)
+
+
+def is_node(entry: Entry) -> bool:
+    """Whether this is a node of the graph, as a search shows it."""
+    return entry.type == "node" and entry.session_id is None and "hash" in entry.metadata
+
+
 def provenance(entry: Entry) -> str:
     """Where an entry comes from, in one line that nothing stored can break or forge."""
+    if is_node(entry):
+        return f"[{word(entry.id)}] node, what is known, updated {entry.timestamp}"
     by = entry.agent_id or entry.role or entry.origin
     session = f"session {word(entry.session_id)} " if entry.session_id else ""
     return (

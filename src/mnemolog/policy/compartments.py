@@ -14,6 +14,8 @@ from mnemolog.policy.filters import has_tag
 from mnemolog.settings import Compartments
 
 NOTE = "note"
+USE = "use"
+"""The category of the lines which tell that notes of a run were got."""
 LEFT_DAYS = 7
 """So long after its last line, a run that nobody ended counts as left behind."""
 

@@ -49,6 +49,9 @@ class Write(NamedTuple):
     """The id was given, so an entry with it may exist already."""
     expected_seq: int | None = None
     """The revision that this one replaces; any other there now means that somebody was faster."""
+    check: Callable[[int], None] | None = None
+    """Called with the number of the log's last line while nobody else can write to it; what it
+    raises refuses all of the batch."""
 
 
 class Appended(NamedTuple):
@@ -164,6 +167,9 @@ class Feed(Protocol):
     def all(self) -> Iterator[str]:
         """Every log there is."""
 
+    def listed(self, name: str) -> Listed | None:
+        """A session's facts and its last line; None if it is gone, or no session's log."""
+
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines after a position; None if there is no such log any more."""
 
@@ -198,6 +204,8 @@ class Found(NamedTuple):
 
     candidates: list[Candidate]
     semantic: Literal["ready", "pending", "off"]
+    notes: tuple[str, ...] = ()
+    """What was done differently than the query asked for."""
 
 
 class Wanted(NamedTuple):
@@ -207,6 +215,28 @@ class Wanted(NamedTuple):
     agent_id: str | None = None
     state: str | None = None
     limit: int | None = None
+
+
+class Asked(NamedTuple):
+    """Which sessions with lines that nobody has learned from are meant."""
+
+    now: str
+    idle_since: str
+    """A session without a line after this moment is due."""
+    turns: int
+    """So many answers without a call of `end_turn` make it due too."""
+    limit: int | None = None
+    parked: bool = False
+    """Only those that are parked."""
+
+
+class Unlearned(NamedTuple):
+    """A session with lines that nobody has learned from; `turns` of them are answers."""
+
+    manifest: Manifest
+    last_seq: int
+    last_written: str | None
+    turns: int
 
 
 class Follower(Protocol):
@@ -233,6 +263,9 @@ class Index(Protocol):
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         """The sessions that the viewer may see, last changed first, without looking at each."""
+
+    def unlearned(self, asked: Asked) -> list[Unlearned]:
+        """The sessions that are due to be learned from, oldest first, without looking at each."""
 
     def catch_up(self, progress: Progress | None = None) -> int:
         """Read what is new; a search does so by itself. Says how many entries were added."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mnemolog.ports import Index, Store
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
+from mnemolog.ports.shelf import Shelf
 from mnemolog.settings import Settings
 
 
@@ -19,3 +20,4 @@ class BackEnd:
     settings: Settings
     mover: Callable[[], Mover] | None = None
     """Made when something is to be moved: hardly any use of a memory needs it."""
+    shelf: Shelf | None = None

@@ -15,6 +15,9 @@ class NodeReader(Protocol):
     def tree(self) -> list[Leaf]:
         """All nodes."""
 
+    def citing(self, source: str) -> list[str]:
+        """The addresses of the nodes that rest on a source; `/<entry>` means any session's."""
+
     def search(self, text: str, limit: int = 10) -> list[NodeHit]:
         """The nodes that fit a text best."""
 

@@ -8,7 +8,7 @@ from mnemolog.model.entry import Entry
 from mnemolog.policy.access import Viewer
 from mnemolog.policy.compaction import Verdict, Weighed
 from mnemolog.policy.drafting import Redact
-from mnemolog.ports import Listed, LogKey, Progress
+from mnemolog.ports import Listed, LogKey, Progress, Use
 from mnemolog.settings import RedactionPattern
 
 
@@ -59,6 +59,8 @@ class Trace(NamedTuple):
     form: str
     entry_id: str | None = None
     """The entry whose valid line it stands in, if it is in one."""
+    session_id: str | None = None
+    """The session whose archive it stands in, if it is in one."""
 
 
 class LeftRun(NamedTuple):
@@ -86,6 +88,13 @@ Purge = Callable[[Wiped | str], bool]
 """Makes an index forget some entries of a log, or a whole log; False if it could not."""
 
 
+class Concealed(NamedTuple):
+    """In how many places of each kind secrets were hidden, and how many of which kinds."""
+
+    places: dict[str, int]
+    kinds: dict[str, int]
+
+
 class Keeper(Protocol):
     """The back end's part of forgetting and keeping. Every step survives a crash."""
 
@@ -103,6 +112,9 @@ class Keeper(Protocol):
 
     def lines(self, log: LogKey) -> Iterator[Entry]:
         """Every line that a log holds: superseded and hidden ones too, and marks."""
+
+    def settled(self, session_id: str) -> tuple[int, str]:
+        """Make a session's log durable; gives the number and the sum of its last line."""
 
     def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
         """Remove a session and everything in it, wherever it lies, for good.
@@ -151,11 +163,16 @@ class Keeper(Protocol):
     ) -> Redact:
         """What hides secrets of some kinds, or of all, and what these patterns find."""
 
+    def hide_learned(
+        self, user_ids: Collection[str] | None, redact: Redact, *, dry_run: bool = False
+    ) -> Concealed:
+        """Hide secrets in the nodes, versions and proposals of these users, or of all."""
+
     def use(self, session_id: str, ids: Collection[str], at: str) -> None:
         """Note that entries were used; relaxed, so an error costs only the note."""
 
-    def used(self, session_id: str) -> dict[str, int]:
-        """How often each entry of a session was used."""
+    def uses(self, session_id: str) -> list[Use]:
+        """Every use of an entry of a session that was noted, oldest first."""
 
     def begin_run(self, session_id: str, first: Entry) -> bool:
         """Begin a run with the line that says whose it is; False if it is there already."""

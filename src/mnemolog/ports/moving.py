@@ -16,7 +16,13 @@ class Exported(NamedTuple):
     damaged: int
     """How many of the lines cannot be read; their bytes are carried along as they are."""
     left_out: tuple[str, ...] = ()
-    """Folders whose log could not be opened."""
+    """Folders whose log could not be opened, and files of the archive that cannot be read."""
+    moved: int = 0
+    """How many lines of what compactions moved out."""
+    uses: int = 0
+    """How many notes of use."""
+    files: int = 0
+    """How many files of graphs."""
 
 
 class Taken(NamedTuple):
@@ -27,6 +33,12 @@ class Taken(NamedTuple):
     lines: int
     """How many lines were added."""
     reason: str = ""
+    moved: int = 0
+    """How many lines came beside it, of what compactions had moved out."""
+    part: Literal["log", "graph"] = "log"
+    """Whether this tells of a log or of a user's graph."""
+    files: int = 0
+    """How many files were added to a graph."""
 
 
 class Imported(NamedTuple):
@@ -42,7 +54,7 @@ class Imported(NamedTuple):
 
     @property
     def refused(self) -> tuple[Taken, ...]:
-        """The logs that contradict what is there."""
+        """The logs and graphs that contradict what is there."""
         return tuple(one for one in self.logs if one.status == "refused")
 
 
@@ -78,9 +90,11 @@ class Mover(Protocol):
         target: str,
         now: str,
         *,
+        graphs: Sequence[str] | None = None,
         progress: Progress | None = None,
     ) -> Exported:
-        """Write these logs, or all, to one new file, byte for byte, while writers go on."""
+        """Write these logs, or all, to one new file, byte for byte, while writers go on; then the
+        graphs of these users, or with all logs those of all."""
 
     def import_native(
         self, path: str, *, dry_run: bool = False, progress: Progress | None = None

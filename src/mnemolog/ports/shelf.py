@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Protocol
 
 from mnemolog.model.lesson import Plan, Waiting
-from mnemolog.model.node import Leaf, Links, Node, NodeReceipt, NodeVersion
+from mnemolog.model.node import Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
 from mnemolog.policy.drafting import Redact
 
 
@@ -20,11 +20,17 @@ class Shelf(Protocol):
     def tree(self, user_id: str) -> list[Leaf]:
         """All nodes of a user, the four files first, then by address."""
 
+    def citing(self, user_id: str, source: str) -> list[str]:
+        """The addresses of the nodes that rest on a source; `/<entry>` means any session's."""
+
     def nodes(self, user_id: str) -> Iterator[Node]:
         """Every node of a user, one at a time."""
 
     def links(self, user_id: str, address: str) -> Links:
         """What a node links to and what links to it."""
+
+    def edges(self, user_id: str) -> list[NodeEdge]:
+        """Every link between two nodes of a user, and from each node to its parents."""
 
     def write(
         self,
@@ -43,6 +49,9 @@ class Shelf(Protocol):
 
     def move(self, user_id: str, address: str, to: str, version: NodeVersion) -> NodeReceipt:
         """Give a node another address, with its versions, and mend the links to it."""
+
+    def merge(self, user_id: str, address: str, into: str, version: NodeVersion) -> NodeReceipt:
+        """Add all that a node says to another one, remove it, and mend the links to it."""
 
     def versions(self, user_id: str, address: str) -> list[NodeVersion]:
         """All versions, oldest first; a hand edit not yet seen becomes one."""

@@ -46,8 +46,9 @@ class SimulatedDisk:
     create.
 
     `before_operation`: called with the operation and the path before each one that changes
-    something: `create`, `append`, `write_at`, `truncate`, `sync`, `mkdir`, `rename`, `unlink`,
-    `rmdir`, `sync_folder`. What it raises comes out of the operation, which then did not happen.
+    something: `create`, `append`, `write_at`, `truncate`, `sync`, `mkdir`, `rename`, `exchange`,
+    `place`, `unlink`, `rmdir`, `sync_folder`. What it raises comes out of the operation, which then
+    did not happen.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
@@ -142,6 +143,16 @@ class SimulatedDisk:
         self._announce("rename", source)
         with self._mutex:
             self._volume.rename(source, target)
+
+    def exchange(self, ours: str, theirs: str) -> None:
+        self._announce("exchange", theirs)
+        with self._mutex:
+            self._volume.exchange(ours, theirs)
+
+    def place(self, source: str, target: str) -> None:
+        self._announce("place", target)
+        with self._mutex:
+            self._volume.place(source, target)
 
     def unlink(self, path: str) -> None:
         self._announce("unlink", path)

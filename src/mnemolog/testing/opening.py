@@ -8,6 +8,7 @@ from mnemolog.settings import Settings
 from mnemolog.stores import make_redactor
 from mnemolog.stores.files import FilesStore
 from mnemolog.stores.files.keeper import FilesKeeper
+from mnemolog.stores.files.shelves import make_shelf
 
 
 def open_on(
@@ -21,4 +22,4 @@ def open_on(
     effective = settings or Settings()
     store = FilesStore(disk, effective)
     keeper = FilesKeeper(disk, store.held, purge, make_redactor)
-    return Memory(store, effective, clock, keeper=keeper)
+    return Memory(store, effective, clock, keeper=keeper, shelf=make_shelf(disk, effective))

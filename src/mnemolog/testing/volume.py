@@ -110,6 +110,20 @@ class Volume:
         if origin != goal:
             self.names = self.names.changed(Move({origin: None, goal: number}, number))
 
+    def exchange(self, ours: str, theirs: str) -> None:
+        """Swap two files; a power loss keeps both sides of it or none."""
+        one, other = self.file_at(ours), self.file_at(theirs)
+        slots = {self._slot(ours): other, self._slot(theirs): one}
+        self.names = self.names.changed(Move(slots))
+
+    def place(self, source: str, target: str) -> None:
+        """Move a file to a name that is free."""
+        number = self.file_at(source)
+        if self.names.find(target) is not None:
+            raise FileExistsError(f"{target!r:.200} is there already.")
+        slots = {self._slot(source): None, self._slot(target): number}
+        self.names = self.names.changed(Move(slots, number))
+
     def unlink(self, path: str) -> None:
         """Remove a file's name."""
         number = self.names.find(path)

@@ -1,0 +1,91 @@
+"""The lock of a log or a graph: a mutex for our threads, an advisory lock for other processes.
+
+The advisory lock sits on a file of its own that is never replaced while the log lives. It dies with
+its holder, so there is nothing to expire and nothing to steal.
+"""
+
+import json
+import os
+import threading
+import time
+from contextlib import suppress
+
+from mnemolog.errors import LockTimeoutError, StorageFullError
+from mnemolog.fs import File
+from mnemolog.model.observing import tell
+
+_SHORTEST = 0.0002
+_LONGEST = 0.005
+
+
+class Lock:
+    """An exclusive lock on an open lock file."""
+
+    def __init__(self, file: File, name: str) -> None:
+        self._file = file
+        self._name = name
+        # An interrupt may hit between taking the lock and the work: then this thread still has
+        # it, may take it again, and its next release gives it back for good.
+        self._mutex = threading.RLock()
+        self.ident = file.ident
+
+    def acquire(self, deadline: float) -> None:
+        """Take the lock, or raise `LockTimeoutError` once `deadline` (monotonic) has passed."""
+        if not self._mutex.acquire(blocking=False):
+            tell("lock.contended", self._name)
+            if not self._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                raise self._timeout()
+        is_ours = False
+        try:
+            self._acquire_file(deadline)
+            is_ours = True
+        finally:
+            if not is_ours:
+                self._mutex.release()
+        tell("lock.acquired", self._name)
+
+    def _acquire_file(self, deadline: float) -> None:
+        pause = _SHORTEST
+        while not self._file.try_lock():
+            if time.monotonic() >= deadline:
+                raise self._timeout()
+            if pause == _SHORTEST:
+                tell("lock.contended", self._name)
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        try:
+            self._file.unlock()
+        finally:
+            self._release_mutex()
+        tell("lock.released", self._name)
+
+    def _release_mutex(self) -> None:
+        try:
+            while True:
+                self._mutex.release()
+        except RuntimeError:  # raised once it is no longer ours
+            pass
+
+    def sign(self, operation: str, since: str) -> None:
+        """Write into the lock file who holds it and why; for work that takes long."""
+        holder = {"v": 1, "pid": os.getpid(), "operation": operation, "acquired_at": since}
+        self._file.truncate(0)
+        with suppress(StorageFullError):  # a courtesy: the lock holds without it
+            self._file.write_at(0, json.dumps(holder).encode())
+
+    def unsign(self) -> None:
+        """Empty the lock file again."""
+        self._file.truncate(0)
+
+    def _timeout(self) -> LockTimeoutError:
+        tell("lock.timeout", self._name)
+        holder = self._file.read(0, 1024).decode("utf-8", "replace")
+        return LockTimeoutError(
+            f"Lock acquisition timeout for {self._name}"
+            + (f", held by {holder}." if holder else "."),
+            advice="Nothing was written. Try again, or raise concurrency.lock_timeout_ms.",
+            holder=holder,
+        )

@@ -1,0 +1,1 @@
+"""The graph: Markdown documents in folders, their links, versions and proposals."""

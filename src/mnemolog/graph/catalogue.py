@@ -1,0 +1,143 @@
+"""The catalogue: what is known of every node of a user, read again only where a file changed."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import RLock
+from typing import NamedTuple
+
+from mnemolog.errors import SizeLimitError, StorageError
+from mnemolog.fs import Disk, Ident, Stat
+from mnemolog.graph import addresses, document, links
+from mnemolog.graph.document import Raw
+from mnemolog.graph.links import Resolver, Said
+from mnemolog.graph.sieve import sieve_of
+from mnemolog.model.node import FILES, Leaf, Node
+
+TOO_LONG = "too-long"
+# A file that was changed so shortly before it was read may change again without a sign.
+_RACY_NS = 2_000_000_000
+_SHORT = 4096
+
+
+class Mark(NamedTuple):
+    """What tells that a file changed, without reading it."""
+
+    ident: Ident
+    size: int
+    mtime_ns: int
+
+
+class Card(NamedTuple):
+    """A node in the catalogue."""
+
+    mark: Mark
+    is_settled: bool
+    hash: str
+    leaf: Leaf
+    said: tuple[Said, ...] = ()
+    parents: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    body: str | None = None
+    """What it says, if that is short enough to be kept at hand."""
+    sieve: bytes = b""
+    """Of a longer one, what tells which words it does not have; none if it was not read."""
+
+
+def read_raw(disk: Disk, path: str) -> Raw | None:
+    """A file and when it was changed; None when there is none."""
+    try:
+        status = disk.stat(path)
+        if status is None or not status.is_regular or status.is_link or status.is_folder:
+            return None
+        file = disk.open(path, "read")
+        content = file.read(0, min(file.size(), document.MAX_BYTES + 1))
+    except FileNotFoundError:
+        return None
+    return Raw(content, status.mtime_ns // 1_000_000)
+
+
+def files(disk: Disk, user_id: str) -> Iterator[tuple[str, Stat]]:
+    """The address of every node of a user, the four files first, with a look at its file."""
+    folder = addresses.user_folder(user_id)
+    for name in FILES:
+        status = disk.stat(f"{folder}/{name}")
+        if status is not None and not status.is_link and not status.is_folder:
+            yield name, status
+    yield from _below(disk, f"{folder}/{addresses.MEMORY}", "", addresses.MAX_FOLDERS)
+
+
+def _below(disk: Disk, folder: str, prefix: str, depth: int) -> Iterator[tuple[str, Stat]]:
+    """What can be a node by its name and kind; the rest is for `doctor --graph`."""
+    for name in disk.list(folder):
+        status = None if name.startswith(".") else disk.stat(f"{folder}/{name}")
+        if status is None or status.is_link or not status.is_regular | status.is_folder:
+            continue
+        if status.is_folder and depth:
+            yield from _below(disk, f"{folder}/{name}", f"{prefix}{name}/", depth - 1)
+        elif name.endswith(addresses.ENDING) and not status.is_folder:
+            address = f"{prefix}{name.removesuffix(addresses.ENDING)}"
+            if addresses.is_address(address) and address not in FILES:
+                yield address, status
+
+
+class Catalogue:
+    """The nodes of one user."""
+
+    def __init__(self, disk: Disk, user_id: str) -> None:
+        self._disk = disk
+        self._user = user_id
+        self._cards: dict[str, Card] = {}
+        self._mutex = RLock()
+
+    def cards(self) -> dict[str, Card]:
+        """Every node by its address, in the order of a tree, as of now."""
+        with self._mutex:
+            found = {}
+            for address, status in files(self._disk, self._user):
+                card = self._card(address, Mark(status.ident, status.size, status.mtime_ns))
+                if card is not None:
+                    found[address] = card
+            self._cards = found
+            return found
+
+    def resolver(self) -> Resolver:
+        """What finds nodes by address, name or title."""
+        return Resolver({address: card.leaf.title for address, card in self.cards().items()})
+
+    def _card(self, address: str, mark: Mark) -> Card | None:
+        known = self._cards.get(address)
+        if known is not None and known.mark == mark and known.is_settled:
+            return known
+        is_settled = time.time_ns() - mark.mtime_ns > _RACY_NS
+        if mark.size > document.MAX_BYTES:
+            title = address.rpartition("/")[2]
+            leaf = Leaf(address, title, "", mark.mtime_ns // 1_000_000, (TOO_LONG,))
+            return Card(mark, is_settled, "", leaf)
+        node = self._read(address)
+        return None if node is None else _card_of(node, mark, is_settled)
+
+    def _read(self, address: str) -> Node | None:
+        with suppress(StorageError, SizeLimitError):
+            raw = read_raw(self._disk, addresses.spot(self._user, address).file)
+            return None if raw is None else document.parse(self._user, address, raw)
+        return None  # for `doctor --graph` to look at
+
+
+def _card_of(node: Node, mark: Mark, is_settled: bool) -> Card:
+    leaf = Leaf(node.address, node.title, node.description, node.updated_at, node.flags)
+    said = tuple(links.said_in(node.body))
+    is_short = len(node.body) <= _SHORT
+    return Card(
+        mark,
+        is_settled,
+        node.hash,
+        leaf,
+        said,
+        node.parents,
+        node.refs,
+        node.sources,
+        body=node.body if is_short else None,
+        sieve=b"" if is_short else sieve_of(node.body),
+    )

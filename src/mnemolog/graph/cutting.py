@@ -1,0 +1,221 @@
+"""Cutting: what rests on erased entries leaves documents, versions, proposals and plans for good.
+
+All of it may be done again, as it is after a crash: the erasure was noted as an intent.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+
+from mnemolog import fs, paths
+from mnemolog.fs import Disk
+from mnemolog.graph import addresses, plans, sourcing, versions
+from mnemolog.graph.locking import locked
+from mnemolog.graph.replacing import GONE, files, shredded, swap
+from mnemolog.graph.sourcing import IsGone
+from mnemolog.graph.versions import hash_of
+from mnemolog.model.lesson import Edit, Plan, Waiting
+from mnemolog.model.node import FILES, NodeVersion
+
+_PATIENCE = 60.0
+_TRIES = 8
+
+
+class Meant(NamedTuple):
+    """What is to go: how a source is told, and bytes of which a file must hold some."""
+
+    is_gone: IsGone
+    needles: list[bytes]
+
+    def is_in(self, content: bytes) -> bool:
+        """Whether a file may rest on one of the sources."""
+        return any(one in content for one in self.needles)
+
+
+class Cuts(NamedTuple):
+    """How much was cut in each kind of place, and in whose graphs."""
+
+    places: Counter[str]
+    users: set[str]
+
+
+def cut(
+    disk: Disk,
+    user_ids: Collection[str] | None,
+    sources: Collection[str],
+    patience: float = _PATIENCE,
+) -> Cuts:
+    """Take out everything that rests on these sources."""
+    meant = Meant(sourcing.selector(sources), sourcing.needles(sources))
+    cuts = Cuts(Counter(), set())
+    rooms = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
+    for user in user_ids if user_ids is not None else addresses.users(disk, *rooms):
+        found = [path for path in files(disk, user) if _holds(disk, path, meant)]
+        if found:
+            with locked(disk, user, patience):
+                done = Counter[str]()
+                for path in found:
+                    done.update(_cut_file(disk, user, path, meant))
+            cuts.places.update(done)
+            cuts.users.update([user] if done.total() else [])
+    for plan in plans.all_of(disk):
+        cuts.places.update(plans=_cut_plan(disk, plan, meant))
+    _sweep_plans(disk, sources)
+    return cuts
+
+
+def _holds(disk: Disk, path: str, meant: Meant) -> bool:
+    if f"/{addresses.REVIEW}/" in path or path.endswith(GONE):
+        return True  # a proposal names its sources in another form; there are few of them
+    with suppress(FileNotFoundError):
+        return meant.is_in(fs.read_all(disk, path))
+    return False
+
+
+def _cut_file(disk: Disk, user_id: str, path: str, meant: Meant) -> dict[str, int]:
+    folder = addresses.user_folder(user_id)
+    room = path.removeprefix(f"{folder}/").partition("/")[0]
+    if path.endswith(".tmp"):
+        return {"leftovers": shredded(disk, path)}
+    if room == addresses.REVIEW:
+        return {"review": _cut_proposal(disk, path, meant)}
+    if room == addresses.VERSIONS:
+        return {"versions": _cut_versions(disk, path, meant)}
+    return {"nodes": _cut_document(disk, folder, path, meant)}
+
+
+# --- documents
+
+
+def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
+    """Take lines out of a document; one that says nothing without them goes, with its versions."""
+    for _ in range(_TRIES):
+        try:
+            before = fs.read_all(disk, path)
+        except FileNotFoundError:
+            return 0
+        after, count = _cut_text(before.decode("utf-8", "surrogateescape"), meant)
+        if after is None:
+            shredded(disk, path)
+            below = path.removeprefix(f"{folder}/").removeprefix(f"{addresses.MEMORY}/")
+            name = below if below in FILES else below.removesuffix(addresses.ENDING)
+            history = f"{folder}/{addresses.VERSIONS}/{name}.jsonl"
+            if disk.ident(history) is not None:
+                shredded(disk, history)
+            _forget_uses(disk, f"{folder}/access.jsonl", name)
+            return count
+        content = after.encode("utf-8", "surrogateescape")
+        if content == before or swap(disk, path, before, content, meant.is_in):
+            return count
+    return 0
+
+
+def _forget_uses(disk: Disk, path: str, address: str) -> None:
+    """The name of a node that is gone for good stays nowhere either."""
+    with suppress(FileNotFoundError):
+        file = disk.open(path, "update")
+        needle, at = json.dumps(address).encode(), 0
+        for line in file.read(0, file.size()).split(b"\n"):
+            if needle in line:
+                file.write_at(at, b" " * len(line))
+            at += len(line) + 1
+        file.sync()
+
+
+def _cut_text(text: str, meant: Meant) -> tuple[str | None, int]:
+    """A document without what rests on the sources; None if nothing is left of it."""
+    found = sourcing.cut(text, meant.is_gone)
+    if found.lines and found.is_empty:
+        return None, found.lines
+    if found.is_vague:
+        return sourcing.flagged(found.text, sourcing.ERASED), 1
+    return found.text, found.lines
+
+
+# --- versions
+
+
+def _cut_versions(disk: Disk, path: str, meant: Meant) -> int:
+    try:
+        before = fs.read_all(disk, path)
+    except FileNotFoundError:
+        return 0
+    lines = before.split(b"\n")
+    last = versions.History(before).last()
+    kept = [_cut_line(line, last, meant) for line in lines]
+    count = sum(one != line for one, line in zip(kept, lines, strict=True))
+    left = [one for one in kept if one is not None]
+    if not any(found.text for found in map(versions.version_of, left) if found is not None):
+        return shredded(disk, path) and count
+    swap(disk, path, before, b"\n".join(left), meant.is_in)
+    return count
+
+
+def _cut_line(line: bytes, last: NodeVersion | None, meant: Meant) -> bytes | None:
+    """A line of versions without what rests on the sources; None if nothing of it may stay."""
+    if not meant.is_in(line):
+        return line
+    found = versions.version_of(line)
+    if found is None:
+        return None
+    sources = tuple(one for one in found.sources if not meant.is_gone(one))
+    reason = found.reason if sources == found.sources else ""
+    text, is_last = found.text, last is not None and last.number == found.number
+    if text is not None:
+        is_vague = sourcing.cut(text, meant.is_gone).is_vague
+        text = None if is_vague and not is_last else _cut_text(text, meant)[0]
+        if text is None:
+            return None
+    digest = found.hash if text == found.text else hash_of(text or "")
+    cut = msgspec.structs.replace(found, text=text, hash=digest, sources=sources, reason=reason)
+    return versions.line_of(cut)
+
+
+# --- proposals and plans
+
+
+def _cut_proposal(disk: Disk, path: str, meant: Meant) -> int:
+    try:
+        found = msgspec.json.decode(fs.read_all(disk, path), type=Waiting)
+    except FileNotFoundError:
+        return 0
+    except msgspec.DecodeError:
+        return shredded(disk, path)
+    return shredded(disk, path) if _rests(found.edit, meant) else 0
+
+
+def _rests(edit: Edit, meant: Meant) -> bool:
+    cited = sourcing.cut(edit.body, meant.is_gone).lines
+    return bool(cited) or any(meant.is_gone(one.name) for one in edit.sources)
+
+
+def _cut_plan(disk: Disk, plan: Plan, meant: Meant) -> int:
+    left = tuple(edit for edit in plan.edits if not _rests(edit, meant))
+    gone = len(plan.edits) - len(left)
+    if not gone:
+        return 0
+    path = plans.path_of(plan.id)
+    if not left:
+        return shredded(disk, path) and gone
+    after = msgspec.json.encode(msgspec.structs.replace(plan, edits=left)) + b"\n"
+    with suppress(FileNotFoundError):
+        swap(disk, path, fs.read_all(disk, path), after, meant.is_in)
+    return gone
+
+
+def _sweep_plans(disk: Disk, sources: Collection[str]) -> None:
+    """Plans that a crash left half written or half cut, if they name an entry that is meant."""
+    names = [unquote(one.rstrip("/").rpartition("/")[2]) for one in sources]
+    needles = [msgspec.json.encode(name) for name in names if name]
+    for name in disk.list(paths.INTENTS):
+        path = f"{paths.INTENTS}/{name}"
+        if name.startswith(plans.PREFIX) and name.endswith(".tmp"):
+            with suppress(FileNotFoundError):
+                content = fs.read_all(disk, path)
+                if name.endswith(GONE) or any(one in content for one in needles):
+                    shredded(disk, path)

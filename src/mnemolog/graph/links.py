@@ -1,0 +1,134 @@
+"""Links: what documents say about each other in double brackets."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from mnemolog.model.node import FILES
+from mnemolog.policy import front_matter
+
+_LINK = re.compile(r"\[\[([^\[\]\n|#]*)(#[^\[\]\n|]*)?(\|[^\[\]\n]*)?\]\]")
+_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_LONGEST = 240
+# In a longer line, looking for code would take too long.
+_LONGEST_CODE = 2000
+
+
+class Said(NamedTuple):
+    """A link as a document says it: its target, and the line around it."""
+
+    target: str
+    context: str
+
+
+def said_in(body: str) -> Iterator[Said]:
+    """The links of a body, in order; what stands in code is none."""
+    for line in _prose(body):
+        for found in _LINK.finditer(line):
+            if found[1].strip():
+                yield Said(found[1].strip(), shown(line))
+
+
+def _prose(body: str) -> Iterator[str]:
+    fence = ""
+    for line in body.splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            fence = mark[1]
+        else:
+            yield _CODE.sub("", line) if "`" in line and len(line) <= _LONGEST_CODE else line
+
+
+def shown(line: str) -> str:
+    """A line as it is quoted beside a link."""
+    text = " ".join(line.partition("<!--")[0].split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+class Resolver:
+    """Finds the node that a link means, among the titles of all nodes by address."""
+
+    def __init__(self, titles: Mapping[str, str]) -> None:
+        self._addresses = {_folded(address): address for address in titles}
+        self._names = _unique((_name(address), address) for address in titles)
+        self._titles = _unique((title, address) for address, title in titles.items())
+
+    def resolve(self, target: str) -> str | None:
+        """The address that a target means: an address, else a name or title that is unique."""
+        wanted = _folded(target.removesuffix(".md")) or _folded(target)
+        for known in (self._addresses, self._names, self._titles):
+            for one in (_folded(target), wanted):
+                if one in known:
+                    return known[one]
+        return None
+
+
+def _name(address: str) -> str:
+    name = address.rpartition("/")[2]
+    return name.removesuffix(".md") if address in FILES else name
+
+
+def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    folded = [(_folded(name), address) for name, address in pairs]
+    count = Counter(name for name, _ in folded)
+    return {name: address for name, address in folded if name and count[name] == 1}
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.strip().strip("/")).casefold()
+
+
+def mended(text: str, old: str, new: str, *, with_name: bool, also: Iterable[str] = ()) -> str:
+    """The text with every link to one address leading to another; by name too, if that changed."""
+    named = [_name(old)] if with_name else []
+    wanted = {_folded(one) for one in (old, f"{old}.md", *named, *also)}
+
+    def renamed(found: re.Match[str]) -> str:
+        if _folded(found[1]) not in wanted:
+            return found[0]
+        return f"[[{new}{found[2] or ''}{found[3] or ''}]]"
+
+    for field in ("parents", "refs"):
+        items = front_matter.items(text, field)
+        if any(_folded(one) in wanted for one in items):
+            after = dict.fromkeys(new if _folded(one) in wanted else one for one in items)
+            text = front_matter.with_fields(text, {field: list(after)})
+    return _LINK.sub(renamed, text)
+
+
+def titled(titles: Mapping[str, str], address: str) -> tuple[str, ...]:
+    """What a link may call a node instead of its address: its name and title, if unique."""
+    known = Resolver(titles)
+    given = dict.fromkeys((_name(address), titles.get(address, "")))
+    return tuple(one for one in given if one and known.resolve(one) == address)
+
+
+def mentions(body: str, title: str) -> Iterator[str]:
+    """The lines that say a title without linking to it."""
+    if len(title) < 3:
+        return
+    wanted = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)", re.IGNORECASE)
+    if not wanted.search(body):
+        return
+    for line in _prose(body):
+        if wanted.search(_LINK.sub("", line)):
+            yield shown(line)
+
+
+def is_circle(address: str, parents: Iterable[str], above: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a node with these parents would be above itself; `above` has all the others'."""
+    seen: set[str] = set()
+    waiting = list(parents)
+    while waiting:
+        one = waiting.pop()
+        if one == address:
+            return True
+        if one not in seen:
+            seen.add(one)
+            waiting += above.get(one, ())
+    return False

@@ -1,0 +1,83 @@
+"""Secrets that stand in a graph already are hidden, and their bytes overwritten."""
+
+import pytest
+
+from mnemolog import Memory
+from mnemolog.model.lesson import Edit, Plan, Waiting
+from tests.forgetting.scanner import found_in
+
+NOW = "2026-11-15T09:00:00.000Z"
+
+
+@pytest.fixture
+def secret():
+    return "AKIA" + "QRSTUVWXYZ234567"
+
+
+@pytest.fixture
+def planted(tmp_path, secret):
+    """A root in which a node, its versions, the index, a proposal and a plan hold a secret."""
+    root = tmp_path / "root"
+    with Memory.open(root) as memory:
+        memory.create_session(user_id="ann", session_id="talk")
+        memory.write_node("free", "- Nothing to hide.\n", user_id="ann")
+        memory.write_node("key", "- Nothing yet.\n", user_id="ann")
+        path = root / "users/ann/memory/key.md"
+        path.write_text(path.read_text() + f"- The key is {secret}. <!-- talk/{'e' * 30}1 -->\n")
+        memory.node_versions("key", user_id="ann")
+        memory.append_node("key", "- Later.\n", user_id="ann", reason="more")
+        assert memory.search_nodes("key", user_id="ann")
+        edit = Edit(address="USER.md", body=f"- Uses {secret}.\n", reason=f"{secret} was said")
+        memory._shelf.wait(Waiting(v=1, id="w", user_id="ann", edit=edit, distiller="r",
+                                   created_at=NOW, why=""))  # fmt: skip
+        memory._shelf.keep_plan(Plan(v=1, id="p", session_id="talk", user_id="ann", until=1,
+                                     until_sum="", distiller="r", edits=(edit,)))  # fmt: skip
+        # What a write hides by itself, a hand can put there again.
+        path.write_text(path.read_text() + f"- Again {secret}.\n")
+        memory.write_node("other", "x\n", user_id="ben")
+    return root
+
+
+def tree(root):
+    return {
+        str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()
+    }
+
+
+@pytest.mark.parametrize("session", [None, "talk"])
+def test_nodes_versions_proposals_and_plans_are_treated(planted, secret, session):
+    with Memory.open(planted) as memory:
+        before = memory.read_node("free", user_id="ann").text
+        told = memory.redact(session)
+        assert (told.entries, told.nodes, told.proposals) == (0, 1, 1)
+        assert told.versions >= 1
+        assert sum(told.kinds.values()) >= 4
+        assert memory.read_node("free", user_id="ann").text == before
+        node = memory.read_node("key", user_id="ann")
+        assert node.sources == (f"talk/{'e' * 30}1",)
+        assert "- Later." in node.body
+        assert [one.text for one in memory.node_versions("key", user_id="ann")][-1] == node.text
+        assert memory.search_nodes("key", user_id="ann")
+        (waiting,) = memory.proposals()
+        assert waiting.edit.body.startswith("- Uses ")
+        again = memory.redact(session)
+        assert (again.nodes, again.versions, again.proposals) == (0, 0, 0)
+    assert found_in(tree(planted), [secret]) == {}
+
+
+def test_a_dry_run_counts_the_same_and_changes_nothing(planted, secret):
+    with Memory.open(planted) as memory:
+        before = tree(planted / "users")
+        told = memory.redact(dry_run=True)
+        assert tree(planted / "users") == before
+        assert (told.nodes, told.proposals) == (1, 1)
+        done = memory.redact()
+    assert (done.nodes, done.versions, done.proposals) == (told.nodes, told.versions, 1)
+
+
+def test_another_users_graph_is_left_alone(planted, secret):
+    with Memory.open(planted) as memory:
+        memory.create_session(user_id="ben", session_id="other")
+        told = memory.redact("other")
+    assert (told.nodes, told.versions, told.proposals) == (0, 0, 0)
+    assert secret in (planted / "users/ann/memory/key.md").read_text()
