@@ -24,6 +24,10 @@ class Desk:
     def tree(self) -> list[Leaf]:
         return [Leaf(one.address, one.title, one.description, 0) for one in self.nodes.values()]
 
+    def citing(self, source: str) -> list[str]:
+        known = ((one.address, f" {one.body} ") for one in self.nodes.values())
+        return [address for address, body in known if f"{source} " in body]
+
     def search(self, text: str, limit: int = 10) -> list[NodeHit]:
         return [NodeHit(node, 1.0, {}) for node in self.nodes.values() if text in node.body][:limit]
 

@@ -2,6 +2,8 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from inspect import signature
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,6 +18,7 @@ from mnemolog.errors import (
     NotAllowedError,
     SessionNotFoundError,
 )
+from mnemolog.model.lesson import Due, Lesson, Plan, Proposal
 from tests.memory.machine import QUICK
 
 AGENTS = ("a", "b", "c")
@@ -178,7 +181,32 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "export_index": lambda view, sid: view.export_index(sid),
     "update_decay_factors": lambda view, sid: view.update_decay_factors(sid),
     "rebuild_index": lambda view, sid: view.rebuild_index(sid),
+    "timeline": lambda view, sid: view.timeline(sid),
+    "told": lambda view, sid: view.told(sid, "m1"),
+    "raw_line": lambda view, sid: view.raw_line(sid, "m1"),
+    "revisions": lambda view, sid: view.revisions(sid, "m1"),
+    "hidden_entries": lambda view, sid: view.hidden_entries(sid),
+    "minimap": lambda view, sid: view.minimap(sid),
+    "session_files": lambda view, sid: view.session_files(sid),
+    "session_markers": lambda view, sid: view.session_markers(sid),
+    "quarantined": lambda view, sid: view.quarantined(sid),
+    "would_forget": lambda view, sid: view.would_forget(sid),
+    "end_turn": lambda view, sid: view.end_turn(sid),
+    "reset_session": lambda view, sid: view.reset_session(sid),
+    "context_compacted": lambda view, sid: view.context_compacted(sid),
+    "sleep_session": lambda view, sid: view.sleep_session(sid),
 }
+# The worker's: for the owner alone, whoever the session belongs to.
+WORKERS = (
+    "due_session due_sessions parked_sessions lesson_of keep_plan kept_plans apply_plan strike_plan"
+    " mark_processed note_failure retry_session lease_session lease_user brought_back node_reader"
+).split()
+# Nodes belong to users, not to sessions: tests/memory/test_knowing.py shows who may see them.
+OF_NODES = (
+    "read_node write_node append_node patch_node move_node delete_node revert_node tree graph"
+    " node_users node_links node_versions node_diff search_nodes proposals proposal_diff"
+    " accept_proposal reject_proposal"
+).split()
 
 
 def refusal(verb: Callable[[Memory, str], object], view: Memory, sid: str) -> Any:
@@ -209,9 +237,36 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
         "open", "close", "for_agent", "for_user", "create_session", "list_sessions",
         "get_global_statistics", "verify_erasure", "known_backups", "audit", "archive_idle",
         "purge", "maintain", "backup", "import_from", "import_native", "export_native", "migrate",
+        "decay_curves", "purge_runs", "readable_audit",
         "export_to",  # writes what export_files gives
+        *WORKERS, *OF_NODES,
     }  # fmt: skip
     assert taking - without == set(VERBS)
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_what_a_worker_does_is_refused_to_every_view(memory, sid, name):
+    verb = getattr(memory.for_agent("architect"), name)
+    needed = [one for one in signature(verb).parameters.values() if one.default is one.empty]
+
+    def use() -> None:
+        with ExitStack() as stack:
+            stack.enter_context(verb(*[_given(one.name, sid) for one in needed]))
+
+    with pytest.raises(NotAllowedError):
+        use()
+
+
+def _given(name: str, sid: str) -> object:
+    due = Due(session_id=sid, user_id="u1", agent_id="architect", cause="idle", invalidated=1,
+              processed_until=0, since="")  # fmt: skip
+    plan = Plan(v=1, id="p", session_id=sid, user_id="u1", until=1, until_sum="", distiller="rules",
+                edits=())  # fmt: skip
+    lesson = Lesson(session_id=sid, user_id="u1", agent_id="architect", entries=(), transcript="",
+                    until=1, until_sum="", now="")  # fmt: skip
+    known = {"due": due, "plan": plan, "lesson": lesson, "proposal": Proposal(), "until": 1,
+             "session_id": sid, "user_id": "u1", "error": ValueError()}  # fmt: skip
+    return known.get(name, "x")
 
 
 def test_a_session_without_agents_belongs_to_the_owner_alone(memory):

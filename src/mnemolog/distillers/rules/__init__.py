@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 from mnemolog.distillers.rules import spoken, typed
 from mnemolog.distillers.rules.facts import Fact
-from mnemolog.distillers.rules.pages import Page
+from mnemolog.distillers.rules.pages import Page, is_named
 from mnemolog.model.lesson import Edit, Lesson, Proposal, Source
 from mnemolog.model.node import FILES
 from mnemolog.ports.distiller import NodeReader
@@ -23,11 +24,33 @@ class Rules:
     def distil(self, lesson: Lesson, nodes: NodeReader) -> Proposal:
         """Edits for every node that something new is known about."""
         facts = list(learned(lesson))
-        facts.sort(key=attrgetter("address"))
+        told = sorted(_told(facts, nodes), key=attrgetter("address"))
         edits: list[Edit] = []
-        for address, group in groupby(facts, attrgetter("address")):
+        for address, group in groupby(told, attrgetter("address")):
             edits += _edits(address, list(group), nodes)
         return Proposal(edits=tuple(edits), remarks=_remarks(lesson, facts))
+
+
+class _Told(NamedTuple):
+    """A fact and a page that it changes: its own, or one where it ends another fact."""
+
+    address: str
+    fact: Fact
+
+    def change(self, page: Page) -> bool:
+        is_home = self.address == self.fact.address
+        return page.take(self.fact) if is_home else page.end(self.fact)
+
+
+def _told(facts: list[Fact], nodes: NodeReader) -> Iterator[_Told]:
+    homes = {fact.source.name: fact.address for fact in facts}
+    for fact in facts:
+        yield _Told(fact.address, fact)
+        for given in fact.replaces:
+            here = [address for name, address in homes.items() if is_named(given, name)]
+            for address in dict.fromkeys([*nodes.citing(given), *here]):
+                if address != fact.address:
+                    yield _Told(address, fact)
 
 
 def learned(lesson: Lesson) -> Iterator[Fact]:
@@ -38,15 +61,15 @@ def learned(lesson: Lesson) -> Iterator[Fact]:
         yield from spoken.facts(entry, source)
 
 
-def _edits(address: str, facts: list[Fact], nodes: NodeReader) -> Iterator[Edit]:
+def _edits(address: str, told: list[_Told], nodes: NodeReader) -> Iterator[Edit]:
     """One edit, and for a file that is told to every model a second one with what is doubtful."""
     is_guarded = address in FILES
-    sure = [fact for fact in facts if not (is_guarded and fact.source.origin in _DOUBTFUL)]
-    doubtful = [fact for fact in facts if fact not in sure]
+    doubtful = [one for one in told if is_guarded and one.fact.source.origin in _DOUBTFUL]
+    sure = [one for one in told if one not in doubtful]
     node = nodes.read(address)
     page = Page.parse(node.body if node else "")
     for part in (sure, doubtful):
-        used = [fact for fact in part if page.take(fact)]
+        used = [one.fact for one in part if one.change(page)]
         if used:
             yield Edit(
                 address=address,

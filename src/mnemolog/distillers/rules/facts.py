@@ -34,7 +34,7 @@ class Fact:
     key: str = ""
     """What it is about: a later fact of the same key takes its place."""
     replaces: tuple[str, ...] = ()
-    """The sources of facts that are over from now on."""
+    """The sources of facts that are over from now on; `/<entry>` means any session's."""
     contradicts: str = ""
     """What a fact says that is over from now on, in the same node."""
     is_whole: bool = False
@@ -57,6 +57,15 @@ def inline(text: str, most: int = 400) -> str:
     joined = " ".join(text.split())
     cut = joined if len(joined) <= most else f"{joined[: most - 1].rstrip()}…"
     return cut.replace("<", "&lt;").replace(">", "&gt;").replace("~~", "~")
+
+
+_HEAD = re.compile(r"\*\*([^*]+)\*\*(?= — | \[|$)")
+
+
+def core(text: str) -> str:
+    """What a line says, without why and by whom."""
+    head = _HEAD.match(text)
+    return head[1] if head else text
 
 
 def same(text: str) -> str:

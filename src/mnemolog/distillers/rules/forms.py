@@ -62,6 +62,13 @@ def _person(name: str, words: str, text: str, *, is_users: bool) -> Form:
 
 
 A, A_NAME = f"(?P<a>{_THING})", f"(?P<a>{_NAME})"
+# A place has a name; people also move to the couch.
+A_PLACE = f"(?P<a>(?-i:[A-Z]){_THING})"
+# What is remembered is a sentence: it begins with its subject.
+A_CLAUSE = (
+    "(?P<a>(?:(?:the|my|our|your|his|her|their|we|i|you|he|she|they|it|there|a|an|all|every|no)\\b"
+    f"|(?-i:[A-Z])){_THING})"
+)
 B = f"(?P<b>{_SHORT})"
 
 FORMS: tuple[Form, ...] = (
@@ -69,7 +76,7 @@ FORMS: tuple[Form, ...] = (
     _user(
         "home",
         ["i live in", "i am living in", "i(?: have)?(?: just)? moved to", "i am based in"],
-        A, "**Home**: {a}", key="home",
+        A_PLACE, "**Home**: {a}", key="home",
     ),
     _user("time zone", ["my time ?zone is"], A, "**Time zone**: {a}", key="time-zone"),
     _user(
@@ -95,7 +102,7 @@ FORMS: tuple[Form, ...] = (
         f"(?P<a>(?!mind|again|ever){_THING})", "{b} {a}", kind="preference",
     ),
     _user("from now on", ["from now on,?"], A, "From now on {a}", kind="preference"),
-    _user("remember", ["(?:please )?(?:remember|keep in mind)(?: that|:)"], A, "{a}"),
+    _user("remember", ["(?:please )?(?:remember|keep in mind)(?: that|:)"], A_CLAUSE, "{a}"),
     _person(
         "relative", f"my (?P<b>{_RELATION})(?: is(?: called| named)?|'s name is) {A_NAME}",
         "The user's {b}", is_users=True,

@@ -13,12 +13,13 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-from mnemolog.distillers.rules.facts import Fact, same
+from mnemolog.distillers.rules.facts import Fact, core, same
 
 BEFORE = "Before"
 
 _LINE = re.compile(r"- (?P<text>.*?) ?(?P<dates>\([^()]*\))? <!-- (?P<marks>[^<>]*) -->")
 _STRUCK = re.compile(r"~~(.*)~~", re.DOTALL)
+_ENDS = "no longer "
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -36,6 +37,12 @@ class Line:
     def is_over(self) -> bool:
         """Whether it holds no longer."""
         return bool(self.until)
+
+    def add(self, source: str, fact: Fact) -> None:
+        """The same was said again; whoever said it first is quoted."""
+        self.sources = sorted({*self.sources, source})
+        if fact.day < self.since:
+            self.text, self.since = fact.text, fact.day
 
     def render(self) -> str:
         """As Markdown."""
@@ -87,10 +94,9 @@ class Page:
             return self._corrected(known, fact)
         alike = next((one for one in self._lines() if _says(one, fact)), None)
         if alike is not None and not fact.is_over:
-            alike.sources.append(mine)
-            alike.since = min(alike.since, fact.day)
+            alike.add(mine, fact)
             return True
-        self._end(fact)
+        self.end(fact)
         self._add(fact)
         return True
 
@@ -102,16 +108,21 @@ class Page:
         if fact.is_over and not line.is_over:
             self._strike(line, fact.day)
             return True
-        if same(line.text) == same(fact.text) or line.is_over:
+        if line.text == fact.text or line.is_over:
             return False
         line.text = fact.text
         return True
 
-    def _end(self, fact: Fact) -> None:
-        """What this fact takes the place of is over, unless that is the newer one."""
-        for line in self._lines():
-            if not line.is_over and _is_replaced(line, fact) and line.since <= fact.day:
-                self._strike(line, fact.day)
+    def end(self, fact: Fact) -> bool:
+        """End what this fact takes the place of, unless that is the newer one."""
+        over = [
+            line
+            for line in self._lines()
+            if not line.is_over and _is_replaced(line, fact) and line.since <= fact.day
+        ]
+        for line in over:
+            self._strike(line, fact.day)
+        return bool(over)
 
     def _strike(self, line: Line, day: str) -> None:
         line.until = max(day, line.since)
@@ -155,12 +166,23 @@ def _fits(line: Line, fact: Fact) -> bool:
 
 
 def _says(line: Line, fact: Fact) -> bool:
-    return not line.is_over and line.key == fact.key and same(line.text) == same(fact.text)
+    return not line.is_over and line.key == fact.key and same(core(line.text)) == _said(fact)
+
+
+def _said(fact: Fact) -> str:
+    return same(core(fact.text))
 
 
 def _is_replaced(line: Line, fact: Fact) -> bool:
     if fact.key and line.key == fact.key:
         return True
-    if any(source in fact.replaces for source in line.sources):
+    if any(is_named(one, source) for one in fact.replaces for source in line.sources):
         return True
-    return bool(fact.contradicts) and f" {same(fact.contradicts)} " in f" {same(line.text)} "
+    said = same(core(line.text).partition(" instead of ")[0])
+    is_end = said.startswith(_ENDS)
+    return bool(fact.contradicts) and not is_end and f" {same(fact.contradicts)} " in f" {said} "
+
+
+def is_named(given: str, source: str) -> bool:
+    """Whether a source is the given one; `/<entry>` means any session's."""
+    return source.endswith(given) if given.startswith("/") else source == given

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\n+")
@@ -13,7 +14,8 @@ _SHORT = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|would|wouldn['’]t|could|might"
     r"|maybe|perhaps|possibly|probably|what about|how about|wish|for example|e\.g|say that|says"
-    r"|said|told|claims?|asked|thinks?|wonder(?:s|ing)?|whether|not sure|used to|joking|kidding)\b",
+    r"|said|told|claims?|asked|thinks?|wonder(?:s|ing)?|whether|not sure|used to|joking|kidding"
+    r"|haha\w*|lol|lmao|rofl)\b|[;:]-?[)P]|😂|🤣|😜|😉",
     re.IGNORECASE,
 )
 _CONTRACTIONS = (
@@ -22,15 +24,21 @@ _CONTRACTIONS = (
     (re.compile(r"\bdon't\b", re.IGNORECASE), "do not"),
     (re.compile(r"\bmy name's\b", re.IGNORECASE), "my name is"),
 )
+_TAKEN_BACK = re.compile(
+    r"(?:oh,? |ah,? |hm+,? |no,? )?(?:wait|scratch that|correction|i mean\b|sorry, i meant"
+    r"|strike that|just kidding|jk\b|kidding|not really|no, that|actually,? no|never ?mind)",
+    re.IGNORECASE,
+)
 _LONGEST = 400
 _MOST = 2000
 
 
 def statements(text: str) -> Iterator[str]:
     """Each sentence that states something by itself."""
-    for sentence in _sentences(_without_code(text)):
-        plain = sentence.strip().strip("*_")
-        if plain and len(plain) <= _LONGEST and not _is_doubtful(plain):
+    all_of_them = [one.strip().strip("*_") for one in _sentences(_without_code(text))]
+    for plain, following in zip_longest(all_of_them, all_of_them[1:], fillvalue=""):
+        is_whole = plain and len(plain) <= _LONGEST and not _TAKEN_BACK.match(following)
+        if is_whole and not _is_doubtful(plain):
             yield _spelled_out(plain)
 
 

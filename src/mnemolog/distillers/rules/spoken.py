@@ -18,6 +18,20 @@ _NO_NAMES = frozenset(
     " someone nobody everybody and but so then now today tomorrow monday tuesday wednesday thursday"
     " friday saturday sunday".split()
 )
+# Said often, and never meant as knowledge.
+_IDIOMS = re.compile(
+    r"(?:call it a (?:day|night)|sleep on it|wait and see|leave it|let it go|go home|go out|move on"
+    r"|take a break|have a break|grab|order|skip lunch|the one (?:that|which|with)|when|if"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|monday mornings?|work|you|this|that)\b",
+    re.IGNORECASE,
+)
+# What a clause that follows adds is no longer the thing itself.
+_CLAUSE = re.compile(
+    r",? (?:because|although|though|since|while|which|who|where|unless|until|except)\b.*"
+    r"|, (?:not|so|but|and|or|as|if|when|just|only|haha?|lol)\b.*| (?:haha?|lol)\b.*"
+    r"| and (?:it|i|we|that|this|he|she|they)\b.*",
+    re.IGNORECASE,
+)
 _LAST = re.compile(
     r"[\s,]+(?:now|today|too|as well|these days|at the moment|btw|by the way)$", re.I
 )
@@ -38,11 +52,14 @@ def facts(entry: Entry, source: Source) -> Iterator[Fact]:
 
 
 def _is_sound(form: Form, match: re.Match[str]) -> bool:
-    return form.to != "people" or match["a"].split()[0].lower() not in _NO_NAMES
+    said = match.groupdict().get("a") or ""
+    if form.to == "people":
+        return said.split()[0].lower() not in _NO_NAMES
+    return not _IDIOMS.match(said)
 
 
 def _fact(form: Form, match: re.Match[str], entry: Entry, source: Source) -> Fact:
-    said = {name: _tidy(value or "") for name, value in match.groupdict().items()}
+    said = {name: _tidy(value or "", form) for name, value in match.groupdict().items()}
     about = _home(form, said, entry)
     text = form.text.format_map(said)
     text = f"{text[:1].upper()}{text[1:]}"
@@ -72,5 +89,8 @@ def _home(form: Form, said: dict[str, str], entry: Entry) -> Home:
     return home_of(entry, "decisions")
 
 
-def _tidy(text: str) -> str:
-    return _LAST.sub("", inline(text).rstrip(" .,!"))
+def _tidy(text: str, form: Form) -> str:
+    """The thing itself: what names something stops where another clause begins."""
+    whole = inline(text)
+    is_name = form.key != "" or form.to == "people" or form.name == "allergy"
+    return _LAST.sub("", (_CLAUSE.sub("", whole) if is_name else whole).rstrip(" .,!"))

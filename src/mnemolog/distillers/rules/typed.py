@@ -84,9 +84,14 @@ _MAKERS = {
 
 def _fact(entry: Entry, source: Source, home: Home, section: str, text: str, **more: Any) -> Fact:
     return Fact(
-        home.address, home.title, home.description, section, text, entry.timestamp[:10], source,
-        replaces=_replaced(entry, source), is_whole=True, **more,
+        home.address, home.title, home.description, section, text, _day(entry, **more), source,
+        replaces=_replaced(entry), is_whole=True, **more,
     )  # fmt: skip
+
+
+def _day(entry: Entry, *, is_over: bool = False, **_: Any) -> str:
+    """Since when it holds; since when it is over, which is when that was written."""
+    return (entry.written_at if is_over else entry.timestamp)[:10]
 
 
 def _fields(entry: Entry, main: str) -> Mapping[str, Any]:
@@ -131,8 +136,8 @@ def _key(entry: Entry, told: Mapping[str, Any]) -> str:
     return f"{entry.type}.{slug(key)}" if isinstance(key, str) and key else ""
 
 
-def _replaced(entry: Entry, source: Source) -> tuple[str, ...]:
-    """The entries that this one says it takes the place of."""
+def _replaced(entry: Entry) -> tuple[str, ...]:
+    """The entries that this one says it takes the place of: by id, or by session and id."""
     told = entry.content if isinstance(entry.content, dict) else {}
     named = [
         value
@@ -140,4 +145,9 @@ def _replaced(entry: Entry, source: Source) -> tuple[str, ...]:
         for value in (where.get("supersedes"), where.get("replaces"))
     ]
     ids = [one for value in named for one in (value if isinstance(value, list) else [value])]
-    return tuple(source_name(source.session_id, one) for one in ids if isinstance(one, str) and one)
+    return tuple(_source(one) for one in ids if isinstance(one, str) and one)
+
+
+def _source(given: str) -> str:
+    session, _, identifier = given.rpartition("/")
+    return source_name(session, identifier)

@@ -1,0 +1,7 @@
+"""The worker: finished sessions become nodes, by way of a distiller."""
+
+from mnemolog.worker.distillers import Distillers
+from mnemolog.worker.loop import Worker
+from mnemolog.worker.tick import Outcome, Preview, preview
+
+__all__ = ["Distillers", "Outcome", "Preview", "Worker", "preview"]

@@ -1,0 +1,94 @@
+"""Which distiller learns from whom: chosen by a setting, one for each source agent."""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pkgutil import resolve_name
+from threading import Lock
+from typing import Any
+
+from mnemolog.errors import SettingsError
+from mnemolog.policy.learning import MEMORY_AGENT
+from mnemolog.ports.distiller import Distiller
+from mnemolog.settings import Knowledge
+
+GROUP = "mnemolog.distillers"
+NONE = "none"
+
+Make = Callable[[str, Knowledge], Distiller]
+"""Makes the distiller of a source agent; what an entry point of the group `GROUP` has to be."""
+
+
+def descriptor(agent_id: str) -> dict[str, str]:
+    """What the metadata of a memory-agent's own session says in `agent`."""
+    return {"type": MEMORY_AGENT, "id": agent_id}
+
+
+def cache_key(agent_id: str) -> str:
+    """Under which name the memory-agent of a source agent is found again."""
+    return f"/{MEMORY_AGENT}/{agent_id}"
+
+
+class Distillers:
+    """The memory-agents that were needed so far; each is made when its agent is first met."""
+
+    def __init__(self, settings: Knowledge, make: Make | None = None) -> None:
+        self._settings = settings
+        self._make = make
+        self._made: dict[str, Distiller] = {}
+        self._mutex = Lock()
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nobody is to learn anything."""
+        return self._make is None and self._settings.distiller == NONE
+
+    def of(self, agent_id: str) -> Distiller:
+        """The distiller of a source agent."""
+        with self._mutex:
+            key = cache_key(agent_id)
+            if key not in self._made:
+                if self._make is None:
+                    self._make = _maker(self._settings.distiller)
+                self._made[key] = self._make(agent_id, self._settings)
+            return self._made[key]
+
+    def known(self) -> list[str]:
+        """The cache keys of those that were made."""
+        return sorted(self._made)
+
+
+def _maker(name: str) -> Make:
+    if name == "rules":
+        rules = resolve_name("mnemolog.distillers.rules:Rules")()
+        return lambda agent_id, settings: rules
+    return _llm_maker() if name == "llm" else _installed(name)
+
+
+def _llm_maker() -> Make:
+    try:
+        llm: Any = resolve_name("mnemolog.distillers.llm")
+    except ImportError as error:
+        raise SettingsError(
+            "The distiller `llm` needs an extra.",
+            advice="pip install 'mnemolog[agent]', or set knowledge.distiller = 'rules'.",
+            key="knowledge.distiller",
+        ) from error
+
+    def make(agent_id: str, settings: Knowledge) -> Distiller:
+        made: Distiller = llm.MemoryAgent(agent_id, llm.open_model(settings), settings)
+        return made
+
+    return make
+
+
+def _installed(name: str) -> Make:
+    found = entry_points(group=GROUP)
+    if name not in found.names:
+        known = ", ".join(["rules", "llm", NONE, *sorted(found.names)])
+        raise SettingsError(
+            f"There is no distiller {name!r:.100}.",
+            advice=f"Set knowledge.distiller to one of {known}.",
+            key="knowledge.distiller",
+        )
+    made: Make = found[name].load()
+    return made

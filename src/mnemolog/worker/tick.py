@@ -1,0 +1,187 @@
+"""One session at a time: lesson, distiller, plan, nodes, and the marker last.
+
+No lock is held while a distiller works. Whatever happens at any point, the session stays due until
+its marker has moved, and a plan that was noted is finished before another one is made.
+"""
+
+import logging
+import time
+from binascii import crc32
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    MnemologError,
+    NodeConflictError,
+    SessionNotFoundError,
+)
+from mnemolog.memory import Memory
+from mnemolog.model.lesson import Applied, Due, Lesson, Plan, Proposal
+from mnemolog.worker.distillers import Distillers
+from mnemolog.worker.picking import Picked
+
+_log = logging.getLogger(__name__)
+
+Status = Literal["learned", "nothing", "exempt", "stale", "conflict", "failed", "parked", "gone"]
+# So often a session is tried again at once when something came between: others who write to the
+# same node are done soon, but an entry that grows may do so for long.
+_TRIES = {"stale": 2, "conflict": 8}
+_PAUSE = 0.02
+_STRIPES = 64
+
+DISTURBED: dict[str, Exception] = {
+    "stale": ConcurrentModificationError("What was learned from has changed meanwhile."),
+    "conflict": NodeConflictError("A node was written to meanwhile."),
+}
+"""The outcomes after which a session is tried again, and what they are told as in the end."""
+
+Writing = Callable[[], AbstractContextManager[object]]
+"""Surrounds what writes; raises to give up instead."""
+
+
+class Outcome(NamedTuple):
+    """What became of one session."""
+
+    session_id: str
+    status: Status
+    written: int = 0
+    """How many nodes were written."""
+    waiting: int = 0
+    """How many edits wait for a person's yes."""
+    dropped: int = 0
+    """How many edits rested on nothing any more."""
+    until: int = 0
+    error: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+class Preview(NamedTuple):
+    """What would be proposed for a session."""
+
+    due: Due
+    proposal: Proposal | None
+    error: str = ""
+
+
+def preview(memory: Memory, distillers: Distillers, limit: int) -> Iterator[Preview]:
+    """What the distillers propose for the sessions that are due; nothing is changed."""
+    for due in memory.due_sessions(limit):
+        lesson = memory.lesson_of(due)
+        if lesson is None or not lesson.entries:
+            yield Preview(due, Proposal())
+            continue
+        made = _distilled(memory, distillers, lesson)
+        if isinstance(made, Proposal):
+            yield Preview(due, made)
+        else:
+            yield Preview(due, None, _code(made))
+
+
+class Learner:
+    """Learns from sessions, any number of them at once."""
+
+    def __init__(self, memory: Memory, distillers: Distillers, writing: Writing) -> None:
+        self._memory = memory
+        self._distillers = distillers
+        self._writing = writing
+        # Whoever was disturbed tries again in turn with others of the same user.
+        self._turns = [Lock() for _ in range(_STRIPES)]
+
+    def learn(self, picked: Picked) -> Outcome:
+        """Learn from one session, whose lease is held."""
+        try:
+            if picked.plan is not None:
+                return self._finish(picked.plan)
+            assert picked.due is not None
+            return self._learn(picked.due)
+        except SessionNotFoundError:
+            return Outcome(picked.session_id, "gone")
+        except MnemologError as error:
+            due = picked.due or self._memory.due_session(picked.session_id)
+            return self._failed(due, error) if due else Outcome(picked.session_id, "gone")
+
+    def _learn(self, due: Due) -> Outcome:
+        """Try until nobody comes between; others of the same user are the most likely to."""
+        done = self._try(due)
+        if done.status not in DISTURBED:
+            return done
+        with self._turn(due.user_id):
+            tries: Counter[str] = Counter()
+            while done.status in DISTURBED and tries[done.status] < _TRIES[done.status]:
+                tries[done.status] += 1
+                done = self._try(due)
+        if done.status not in DISTURBED:
+            return done
+        return self._failed(due, DISTURBED[done.status], done.status)
+
+    @contextmanager
+    def _turn(self, user_id: str) -> Iterator[None]:
+        """One after the other, in this process and in others; whoever takes too long is passed."""
+        patience = time.monotonic() + self._memory.settings.knowledge.time_budget_seconds
+        with self._turns[crc32(user_id.encode()) % _STRIPES], ExitStack() as lease:
+            while not lease.enter_context(self._memory.lease_user(user_id)):
+                if time.monotonic() > patience:
+                    break
+                lease.close()
+                time.sleep(_PAUSE)
+            yield
+
+    def _try(self, due: Due) -> Outcome:
+        lesson = self._memory.lesson_of(due)
+        if lesson is None:
+            return Outcome(due.session_id, "gone")
+        made: Proposal | Exception = Proposal()
+        by = ""
+        if lesson.entries:
+            by = self._distillers.of(lesson.agent_id).name
+            made = _distilled(self._memory, self._distillers, lesson)
+        if not isinstance(made, Proposal):
+            return self._failed(due, made)
+        with self._writing(), self._memory.brought_back(due.session_id):
+            done = self._apply(due, self._memory.keep_plan(lesson, made, by))
+        if done.status == "learned" and not made.edits:
+            done = done._replace(status="exempt" if due.cause == "exempt" else "nothing")
+        return done._replace(remarks=made.remarks)
+
+    def _finish(self, plan: Plan) -> Outcome:
+        """Go on with a plan that was noted before a crash."""
+        due = self._memory.due_session(plan.session_id)
+        if due is None or plan.until <= due.processed_until:
+            self._memory.strike_plan(plan)
+            return Outcome(plan.session_id, "learned" if due else "gone", until=plan.until)
+        with self._writing(), self._memory.brought_back(due.session_id):
+            return self._apply(due, plan)
+
+    def _apply(self, due: Due, plan: Plan | None) -> Outcome:
+        if plan is None:
+            return Outcome(due.session_id, "stale")
+        applied = self._memory.apply_plan(plan) if plan.edits else Applied("applied")
+        if applied.status != "applied":
+            return Outcome(due.session_id, applied.status)
+        self._memory.mark_processed(due, plan.until, plan.until_sum)
+        self._memory.strike_plan(plan)
+        kinds = [receipt.status for receipt in applied.receipts]
+        waiting = kinds.count("waiting")
+        written = len(kinds) - waiting
+        return Outcome(due.session_id, "learned", written, waiting, applied.dropped, plan.until)
+
+    def _failed(self, due: Due, error: Exception, status: Status = "failed") -> Outcome:
+        is_parked = self._memory.note_failure(due, error)
+        return Outcome(due.session_id, "parked" if is_parked else status, error=_code(error))
+
+
+def _distilled(memory: Memory, distillers: Distillers, lesson: Lesson) -> Proposal | Exception:
+    distiller = distillers.of(lesson.agent_id)
+    try:
+        return distiller.distil(lesson, memory.node_reader(lesson.user_id))
+    except Exception as error:  # a distiller of one's own may do anything; the others go on
+        _log.warning("learning from a session failed: %s", _code(error))
+        return error
+
+
+def _code(error: Exception) -> str:
+    return error.code if isinstance(error, MnemologError) else type(error).__name__
