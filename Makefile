@@ -6,22 +6,25 @@ BENCH_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
-CLIENTS := $(VENV)/clients/.installed
-CHECKED := src tests $(wildcard bench soak retriever)
+CLIENTS := $(VENV)/clients/.installed $(VENV)/clients/page/.installed
+DEMO := $(VENV)/demo
+CHECKED := src tests $(wildcard bench soak retriever vendor)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench soak clean
+.PHONY: help run test check bench soak vendor clean
 
 help:
-	@echo "make run     write a small real store, read it back, show what is on disk"
+	@echo "make run     write a small real store, show what is on disk, serve it with its page"
 	@echo "make test    the whole test suite         (PYTEST_ARGS='-k torn')"
 	@echo "make check   lint, format, types, shape, requirement ids"
 	@echo "make bench   the measurements             (BENCH_ARGS=...)"
 	@echo "make soak    the long crash and concurrency runs"
+	@echo "make vendor  bundle the page's foreign code anew"
 	@echo "make clean   remove everything that make made, $(VENV) included"
 
 run: $(READY)
-	$(BIN)/mnemolog demo
+	test -d $(DEMO) || $(BIN)/mnemolog --root $(DEMO) demo
+	$(BIN)/mnemolog --root $(DEMO) serve
 
 test: $(READY) $(CLIENTS)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
@@ -38,6 +41,10 @@ bench: $(READY)
 soak: $(READY)
 	MNEMOLOG_SOAK=1 $(BIN)/python -m pytest soak $(PYTEST_ARGS)
 
+# Bundles the page's foreign code from its pinned versions; needs npm, and is seldom needed.
+vendor: $(READY)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python vendor/make.py
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -48,11 +55,13 @@ $(READY): pyproject.toml
 	  echo "mnemolog needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
 	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mcp,agent]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mcp,agent,server]'
 	@touch $@
 
-# Protocol clients that others wrote; without the npm registry their tests are skipped, save in CI.
-$(CLIENTS): tests/faces/mcp/package.json $(READY)
+# Protocol clients and the page's checker; without the npm registry their tests are skipped, save in CI.
+$(VENV)/clients/.installed: tests/faces/mcp/package.json
+$(VENV)/clients/page/.installed: tests/faces/page/package.json
+$(CLIENTS): | $(READY)
 	@mkdir -p $(@D) && cp $< $(@D)/
 	PATH="$(abspath $(BIN)):$$PATH" npm install --prefix $(@D) --ignore-scripts --no-package-lock \
 	  --no-audit --no-fund --loglevel=error && touch $@ || test -z "$$CI"

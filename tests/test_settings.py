@@ -416,7 +416,8 @@ def test_one_half_life_also_reaches_preferences_that_decay():
 
 
 @pytest.mark.parametrize(
-    "key", ["storage.segment_size_mb", "concurrency.lock_timeout_ms", "cache.entries", "version"]
+    "key",
+    ["storage.segment_size_mb", "concurrency.lock_timeout_ms", "search.timeout_ms", "version"],
 )
 def test_a_session_may_not_override_what_belongs_to_the_root(key):
     with pytest.raises(SettingsError, match=f"{key} cannot be set for one session"):
@@ -436,18 +437,15 @@ def test_other_values_in_the_session_memory_configuration_arrive():
     tree = json.loads(SESSION_MEMORY_CONFIG)["memory_config"]
     tree["storage"]["max_session_size_mb"] = 20
     tree["concurrency"]["lock_timeout_ms"] = 1
-    tree["indexing"]["cache_size_mb"] = 2
     tree["decay"]["minimum_factor"] = 0.3
     tree["decay"]["rates"]["finding"] = 0.4
     tree["compaction"] = {"enabled": False, "trigger_threshold_mb": 15, "keep_percentage": 0.6}
     tree["privacy"]["auto_redaction"] = False
-    tree["performance"] = {"batch_write_size": 5, "index_cache_ttl_seconds": 6}
+    tree["performance"] = {"batch_write_size": 5}
     settings = quietly(json.dumps({"memory_config": tree}))
     assert settings.storage.max_session_size_mb == 20
     assert settings.storage.batch_write_size == 5
     assert settings.concurrency.lock_timeout_ms == 1
-    assert settings.cache.size_mb == 2
-    assert settings.cache.ttl_seconds == 6
     assert settings.decay.minimum == 0.3
     assert settings.decay.rates.finding == 0.4
     assert not settings.compaction.auto
@@ -471,13 +469,16 @@ def test_its_retired_keys_warn_and_no_others():
         "memory_config.indexing.rebuild_threshold_writes",
         "memory_config.compaction.strategy",
         "memory_config.performance.lazy_load",
+        "memory_config.performance.index_cache_ttl_seconds",
+        "memory_config.indexing.cache_size_mb",
+        "memory_config.decay.update_interval_hours",
     }
 
 
 def test_its_decay_parameters_are_read_with_preferences_that_decay():
-    lives = load(DECAY_PARAMETERS).decay.half_life_hours
-    assert lives.preference == 1440
-    assert load(DECAY_PARAMETERS).changed({"decay.half_life_hours.preference": None}) == Settings()
+    found = quietly(DECAY_PARAMETERS)
+    assert found.decay.half_life_hours.preference == 1440
+    assert found.changed({"decay.half_life_hours.preference": None}) == Settings()
 
 
 def test_its_redaction_patterns_give_way_to_the_built_in_rules():
@@ -494,9 +495,7 @@ def test_its_redaction_patterns_give_way_to_the_built_in_rules():
 
 @pytest.mark.req("S002-021", "S002-117", "S002-119", "S002-122")
 def test_the_memory_layer_configuration_gives_our_defaults():
-    settings = quietly(MEMORY_LAYER_CONFIG)
-    assert settings.decay.update_interval_hours == 1
-    assert settings.changed({"decay.update_interval_hours": 24}) == Settings()
+    assert quietly(MEMORY_LAYER_CONFIG) == Settings()
 
 
 @pytest.mark.req("S002-119", "S002-122")
@@ -512,7 +511,7 @@ def test_other_values_in_the_memory_layer_configuration_arrive():
         "conversations": {"half_life_hours": 24, "decay_enabled": False},
         "decision": {"half_life_hours": 48, "decay_enabled": True},
     }
-    tree["performance"] = {"cache_size": 9, "batch_write_interval_ms": 8}
+    tree["performance"] = {"batch_write_interval_ms": 8}
     settings = quietly(json.dumps(tree))
     assert settings.storage.max_session_size_mb == 3
     assert settings.storage.batch_write_interval_ms == 8
@@ -521,13 +520,14 @@ def test_other_values_in_the_memory_layer_configuration_arrive():
     assert not settings.compaction.auto
     assert settings.decay.half_life_hours.conversation is None
     assert settings.decay.half_life_hours.decision == 48
-    assert settings.cache.entries == 9
 
 
 @pytest.mark.req("S002-119", "S002-122", "S002-123")
 def test_the_memory_layers_retired_keys_warn_and_no_others():
     assert retired_by(MEMORY_LAYER_CONFIG) == {
         "storage.root_directory",
+        "decay.update_interval_minutes",
+        "performance.cache_size",
         "concurrency.max_retries",
         "concurrency.retry_backoff_ms",
         "performance.index_in_memory",
@@ -583,8 +583,8 @@ def test_other_spellings_arrive_where_they_should(given, key, value):
         ("decay.type_specific.decision.decay_enabled", "no", "false, or true together with"),
         ("compaction.trigger_threshold_mb", "9", "a number above 0"),
         ("compaction.trigger_threshold_mb", 11, "a number above 0 up to 1"),
-        ("decay.update_interval_minutes", True, "a number above 0"),
-        ("decay.update_interval_minutes", 10**40, "a number above 0"),
+        ("max_session_size_bytes", True, "a number above 0"),
+        ("max_session_size_bytes", 10**40, "a number above 0"),
         ("privacy.auto_redaction.patterns", "x", r"a list of \{type, regex\}"),
     ],
 )

@@ -16,7 +16,6 @@ from mnemolog.settings.knowledge import Knowledge
 from mnemolog.settings.layers import NOT_SETTINGS
 from mnemolog.settings.sections import (
     Archive,
-    Cache,
     Compaction,
     Compartments,
     Concurrency,
@@ -30,13 +29,13 @@ from mnemolog.settings.sections import (
     Section,
     Storage,
 )
+from mnemolog.settings.server import Server
 from mnemolog.settings.spellings import RetiredSettingWarning
 
 __all__ = [
     "KEYS",
     "NOT_SETTINGS",
     "Archive",
-    "Cache",
     "Compaction",
     "Compartments",
     "Concurrency",
@@ -50,6 +49,7 @@ __all__ = [
     "Retention",
     "RetiredSettingWarning",
     "Search",
+    "Server",
     "Settings",
     "Storage",
     "load",
@@ -71,10 +71,10 @@ class Settings(Section, frozen=True, kw_only=True):
     compaction: Compaction = Compaction()
     privacy: Privacy = Privacy()
     archive: Archive = Archive()
-    cache: Cache = Cache()
     search: Search = Search()
     compartments: Compartments = Compartments()
     knowledge: Knowledge = Knowledge()
+    server: Server = Server()
 
     def flat(self) -> dict[str, object]:
         """Every value by its dotted key."""

@@ -163,10 +163,6 @@ class Decay(Section, frozen=True, kw_only=True):
     half_life_hours: HalfLives = HalfLives()
     rates: Rates = Rates()
     minimum: Annotated[Share, Meta(description="Decay never falls below this.")] = 0.1
-    update_interval_hours: Annotated[
-        Hours,
-        Meta(description="How long a cached decay may be reused (takes effect with search)."),
-    ] = 24.0
 
 
 class Compaction(Section, frozen=True, kw_only=True):
@@ -293,23 +289,6 @@ class Archive(Section, frozen=True, kw_only=True):
             description="A write to an archived session restores it; otherwise E_SESSION_ARCHIVED."
         ),
     ] = True
-
-
-class Cache(Section, frozen=True, kw_only=True):
-    """How much is kept in memory; every cap applies."""
-
-    entries: Annotated[
-        int,
-        Meta(ge=0, le=10_000_000, description="Entries kept (takes effect with the cache)."),
-    ] = 100
-    size_mb: Annotated[
-        float,
-        Meta(ge=0, le=1_000_000, description="MiB kept (takes effect with the cache)."),
-    ] = 5.0
-    ttl_seconds: Annotated[
-        float,
-        Meta(ge=0, le=31_536_000, description="Seconds kept (takes effect with the cache)."),
-    ] = 300.0
 
 
 class Search(Section, frozen=True, kw_only=True):

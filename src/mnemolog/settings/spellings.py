@@ -54,10 +54,6 @@ def _version(value: object, _: Values) -> Values:
     return {"version": 1 if str(value) in ("1", "1.0") else value}
 
 
-def _minutes(value: object, _: Values) -> Values:
-    return {"decay.update_interval_hours": _amount(value) / 60}
-
-
 def _bytes(value: object, _: Values) -> Values:
     return {"storage.max_session_size_mb": _amount(value) / (1024 * 1024)}
 
@@ -144,25 +140,16 @@ RENAMED: dict[str, Renamed] = {
     "compaction.keep_percentage": Renamed(
         "compaction.keep_fraction", "0.8 is a fraction, not a percentage."
     ),
-    "indexing.cache_size_mb": Renamed("cache.size_mb", "One cache; every cap applies."),
-    "performance.cache_size": Renamed("cache.entries", "One cache; every cap applies."),
-    "performance.index_cache_ttl_seconds": Renamed(
-        "cache.ttl_seconds", "One cache; every cap applies."
-    ),
     "performance.batch_write_size": Renamed(
         "storage.batch_write_size", "Used with storage.durability batch alone."
     ),
     "performance.batch_write_interval_ms": Renamed(
         "storage.batch_write_interval_ms", "Used with storage.durability batch alone."
     ),
-    "update_interval_hours": Renamed("decay.update_interval_hours", "Belongs to decay."),
     "minimum_decay_factor": Renamed("decay.minimum", "Belongs to decay."),
     "decay.minimum_decay_factor": Renamed("decay.minimum", _ONE_WORD),
     "decay.minimum_factor": Renamed("decay.minimum", _ONE_WORD),
     "decay.min_decay_factor": Renamed("decay.minimum", _ONE_WORD),
-    "decay.update_interval_minutes": Renamed(
-        "decay.update_interval_hours", "One unit; the value is converted.", _minutes
-    ),
     "decay.half_life_hours": Renamed(
         "decay.half_life_hours.*",
         "One number applies to every type that decays.",
@@ -218,6 +205,8 @@ _ROOT = "The root is chosen with --root or MNEMOLOG_ROOT; the settings file lies
 _LOCK = "The lock is polled every 0.2 to 5 ms, once, up to concurrency.lock_timeout_ms."
 _PLAIN = "A live log stays plain text; archives are always gzip."
 _CHECKSUM = "Every line carries a SHA-256 checksum; it cannot be switched off or exchanged."
+_DECAY = "Decay is worked out when it is asked for; nothing is kept that could grow old."
+_CACHE = "Entries are read from the log each time; the system keeps its pages in memory."
 
 RETIRED: dict[str, str] = {
     "rootPath": _ROOT,
@@ -242,6 +231,15 @@ RETIRED: dict[str, str] = {
     "privacy.auto_redaction.replacement": "The placeholder names what was hidden:"
     " [REDACTED:email].",
     "performance.lazy_load": "Content is always read when it is needed.",
+    "update_interval_hours": _DECAY,
+    "decay.update_interval_hours": _DECAY,
+    "decay.update_interval_minutes": _DECAY,
+    "indexing.cache_size_mb": _CACHE,
+    "performance.cache_size": _CACHE,
+    "performance.index_cache_ttl_seconds": _CACHE,
+    "cache.entries": _CACHE,
+    "cache.size_mb": _CACHE,
+    "cache.ttl_seconds": _CACHE,
     "performance.index_in_memory": "The index is a file; the system keeps it in memory.",
     "integrity.enable_checksums": _CHECKSUM,
     "integrity.checksum_algorithm": _CHECKSUM,

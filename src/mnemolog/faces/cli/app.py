@@ -7,6 +7,7 @@ import click
 
 from mnemolog.errors import MnemologError
 from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli.advising import advice_of
 from mnemolog.faces.cli.call import COMMON
 from mnemolog.faces.cli.verbs.add import add
 from mnemolog.faces.cli.verbs.archive import archive
@@ -26,15 +27,20 @@ from mnemolog.faces.cli.verbs.log import log
 from mnemolog.faces.cli.verbs.maintain import maintain
 from mnemolog.faces.cli.verbs.mcp import mcp
 from mnemolog.faces.cli.verbs.migrate import migrate
+from mnemolog.faces.cli.verbs.node import node
 from mnemolog.faces.cli.verbs.redact import redact
 from mnemolog.faces.cli.verbs.reindex import reindex
 from mnemolog.faces.cli.verbs.restore import restore
+from mnemolog.faces.cli.verbs.review import review
 from mnemolog.faces.cli.verbs.search import search
+from mnemolog.faces.cli.verbs.serve import serve
 from mnemolog.faces.cli.verbs.sessions import sessions
 from mnemolog.faces.cli.verbs.settings import settings
 from mnemolog.faces.cli.verbs.show import show
 from mnemolog.faces.cli.verbs.stats import stats
+from mnemolog.faces.cli.verbs.token import token
 from mnemolog.faces.cli.verbs.watch import watch
+from mnemolog.faces.cli.verbs.worker import worker
 
 USAGE_CODE = "E_USAGE"
 
@@ -67,10 +73,11 @@ class App(click.Group):
 def tell(error: MnemologError, as_json: bool) -> None:
     """Say what was refused, why, and what to do."""
     if as_json:
-        told = {"code": error.code, "message": error.message, "advice": error.advice}
+        told = {"code": error.code, "message": error.message, "advice": advice_of(error)}
         screen.emit({**told, "details": error.details}, err=True)
     else:
-        screen.say((f"{error.code}: ", "error"), str(error), err=True)
+        told_to_do = f"{error.message} {advice_of(error)}".strip()
+        screen.say((f"{error.code}: ", "error"), told_to_do, err=True)
 
 
 def _tell_usage(error: click.ClickException, as_json: bool) -> None:
@@ -98,8 +105,8 @@ app = App(
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
 for each in (
-    init, add, show, log, search, context, watch, sessions, stats, delete, undelete,
+    init, add, show, log, search, context, node, review, watch, sessions, stats, delete, undelete,
     erase, verify, redact, compact, audit, archive, restore, export, import_,
-    backup, migrate, maintain, reindex, doctor, settings, mcp, hook, demo,
+    backup, migrate, maintain, worker, reindex, doctor, settings, serve, token, mcp, hook, demo,
 ):  # fmt: skip
     app.add_command(each)

@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
+from mnemolog.faces.cli.days import last_moment
+
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _OPTIONS = [
@@ -18,7 +20,10 @@ _OPTIONS = [
     click.option("--by", metavar="AGENT", multiple=True, help="Only by this agent; or any of."),
     click.option("--of", metavar="USER", multiple=True, help="Only of this user; or any of."),
     click.option("--since", metavar="TIME", help="Only from this time on (ISO 8601)."),
-    click.option("--until", metavar="TIME", help="Only up to this time (ISO 8601)."),
+    click.option(
+        "--until", metavar="TIME", callback=last_moment,
+        help="Only up to this time (ISO 8601; a date means its end, in UTC).",
+    ),
     click.option("--last", metavar="SPAN", help="Only of the last `3 days`, `week`, `2 hours`, …"),
     click.option(
         "--refs", metavar="ID", multiple=True,

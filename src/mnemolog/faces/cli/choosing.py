@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
+from mnemolog.faces.cli.days import last_moment
+
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _OPTIONS = [
@@ -14,8 +16,11 @@ _OPTIONS = [
     click.option("--topic", metavar="TOPIC", multiple=True, help="With this tag or topic."),
     click.option("--by", metavar="AGENT", multiple=True, help="By this agent; or any of."),
     click.option("--since", metavar="TIME", help="From this time on (ISO 8601)."),
-    click.option("--until", metavar="TIME", help="Up to this time (ISO 8601)."),
-]
+    click.option(
+        "--until", metavar="TIME", callback=last_moment,
+        help="Up to this time (ISO 8601; a date means its end, in UTC).",
+    ),
+]  # fmt: skip
 
 
 def criteria(function: Verb) -> Verb:

@@ -11,6 +11,7 @@ from mnemolog.faces.cli.call import Call
 
 if TYPE_CHECKING:
     from mnemolog.memory.backing import Imported
+    from mnemolog.ports.moving import Taken
 
 NATIVE = "native"
 
@@ -33,6 +34,8 @@ def export_native(
         done.path,
         f" ({words.size(done.bytes)})",
     )
+    if done.files:
+        screen.say(f"and {done.files:,} files of graphs")
     for folder in done.left_out:
         screen.warn(f"left out: {folder}")
 
@@ -55,7 +58,12 @@ def _tell(call: Call, done: "Imported") -> None:
         screen.emit({"layout": NATIVE, "dry_run": done.dry_run, "lines": done.lines, "logs": logs})
         return
     would = "would be " if done.dry_run else ""
-    rows = [[one.status, one.log.kind, one.log.id, f"{one.lines:,}"] for one in done.logs]
-    screen.table(("status", "kind", "id", f"lines {would}added"), rows)
+    rows = [[one.status, _kind(one), one.log.id, f"{one.lines or one.files:,}"]
+            for one in done.logs]  # fmt: skip
+    screen.table(("status", "kind", "id", f"lines or files {would}added"), rows)
     for one in done.refused:
-        screen.say(("refused: ", "error"), f"{one.log.kind} {one.log.id}: {one.reason}")
+        screen.say(("refused: ", "error"), f"{_kind(one)} {one.log.id}: {one.reason}")
+
+
+def _kind(taken: "Taken") -> str:
+    return "graph" if taken.part == "graph" else taken.log.kind

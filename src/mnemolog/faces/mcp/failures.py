@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from mnemolog.errors import InputError, MnemologError, QueryError, SessionError
 from mnemolog.faces.mcp.runs import Context
+from mnemolog.tools.answers import for_model
 
 _CODES: dict[type[MnemologError], int] = {
     InputError: INVALID_PARAMS,
@@ -22,7 +23,7 @@ logger = logging.getLogger("mnemolog.mcp")
 def failure(error: MnemologError) -> MCPError:
     """An error of ours as one of the protocol; it says the same, and what to do."""
     found = (code for branch, code in _CODES.items() if isinstance(error, branch))
-    return MCPError(next(found, INTERNAL_ERROR), str(error), {"code": error.code})
+    return MCPError(next(found, INTERNAL_ERROR), for_model(error), {"code": error.code})
 
 
 async def told(ctx: Context, call_next: CallNext) -> HandlerResult:

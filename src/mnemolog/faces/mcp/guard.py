@@ -15,6 +15,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+Headers = dict[bytes, list[bytes]]
+
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 _REFUSALS = {
@@ -29,16 +31,31 @@ def names_of(port: int, more: Iterable[str] = ()) -> tuple[str, ...]:
     return (*(f"{name}:{port}" for name in LOOPBACK), *more)
 
 
+class Doorway:
+    """Which names a server answers to, and pages of which origins may use it."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = {name.lower().encode() for name in names}
+        self._origins = {
+            scheme + name for name in self._names for scheme in (b"http://", b"https://")
+        }
+
+    def refusal(self, given: Headers) -> int | None:
+        """The status for a request that names another server or comes from a foreign page."""
+        hosts = given.get(b"host", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self._names:
+            return 421
+        origins = given.get(b"origin", [])
+        return 403 if any(one.lower() not in self._origins for one in origins) else None
+
+
 class Guard:
     """Lets only those requests through to an app that may come in."""
 
     def __init__(self, app: App, token: str, names: Iterable[str]) -> None:
         self._app = app
-        self._token = f"bearer {token}".encode()
-        self._names = {name.lower().encode() for name in names}
-        self._origins = {
-            scheme + name for name in self._names for scheme in (b"http://", b"https://")
-        }
+        self._token = token.encode()
+        self._doorway = Doorway(names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -52,20 +69,25 @@ class Guard:
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
         """The status of a request that may not come in."""
-        given: dict[bytes, list[bytes]] = {}
-        for name, value in headers:
-            given.setdefault(name.lower(), []).append(value.strip())
-        hosts = given.get(b"host", [])
-        if len(hosts) != 1 or hosts[0].lower() not in self._names:
-            return 421
-        if any(origin.lower() not in self._origins for origin in given.get(b"origin", [])):
-            return 403
-        tokens = given.get(b"authorization", [])
-        return None if len(tokens) == 1 and self._is_token(tokens[0]) else 401
+        given = gathered(headers)
+        token = bearer(given)
+        is_right = token is not None and hmac.compare_digest(token, self._token)
+        return self._doorway.refusal(given) or (None if is_right else 401)
 
-    def _is_token(self, given: bytes) -> bool:
-        scheme, _, token = given.partition(b" ")
-        return hmac.compare_digest(scheme.lower() + b" " + token.strip(), self._token)
+
+def gathered(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Headers by their names; one that came twice has two values."""
+    given: Headers = {}
+    for name, value in headers:
+        given.setdefault(name.lower(), []).append(value.strip())
+    return given
+
+
+def bearer(given: Headers) -> bytes | None:
+    """The token that a request brought; None if it brought none, or several."""
+    tokens = given.get(b"authorization", [])
+    scheme, _, token = tokens[0].partition(b" ") if len(tokens) == 1 else (b"", b"", b"")
+    return token.strip() if scheme.lower() == b"bearer" else None
 
 
 async def _refuse(send: Send, status: int) -> None:

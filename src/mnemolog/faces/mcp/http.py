@@ -1,6 +1,5 @@
 """The server over streamable HTTP: alone on a port of this machine, or mounted into another app."""
 
-import ipaddress
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -11,14 +10,15 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from mnemolog.errors import NotAllowedError, StorageIOError
+from mnemolog.faces.mcp.binding import bind, check_host, is_loopback
 from mnemolog.faces.mcp.guard import App, Guard, names_of
 from mnemolog.faces.mcp.runs import Runs, Served
 from mnemolog.faces.mcp.server import make_server
 
+__all__ = ["bind", "check_host", "guarded", "is_loopback", "mountable", "serve"]
+
 PATH = "/mcp"
 PORT = 7078
-_BACKLOG = 128
 _GRACE_SECONDS = 3
 
 
@@ -40,37 +40,6 @@ def guarded(served: Served, token: str, names: Iterable[str], path: str = PATH) 
     app, running = mountable(served)
     alone = Starlette(routes=[Route(path, endpoint=app)], lifespan=lambda _: running())
     return Guard(alone, token, names)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A port to listen on."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except OSError as error:
-        raise StorageIOError(
-            f"Cannot listen on {host}, port {port}: {error.strerror or error}.",
-            advice="Choose another with --host and --port.",
-        ) from error
-
-
-def check_host(host: str, *, has_token: bool, behind_tls: bool) -> None:
-    """Refuse every address but this machine's own, unless there is a token and TLS in front."""
-    if is_loopback(host) or (has_token and behind_tls):
-        return
-    raise NotAllowedError(
-        f"{host!r:.80} can be reached from other machines, and this server does not encrypt.",
-        advice="Use 127.0.0.1; or, behind a proxy that speaks TLS, start it once on 127.0.0.1 so "
-        "that there is a token, then give --behind-tls and --allow-host.",
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine alone."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def serve(

@@ -30,7 +30,7 @@ PROMPTS = {prompt.name: prompt for prompt in (SYSTEM, RECALL)}
 
 def instructions(run: Run) -> str:
     """What a client tells its model about this server."""
-    return f"{prompts.system(run)}\n{_NOT_BY_ITSELF}"
+    return f"{prompts.system(run, is_injected=False)}\n{_NOT_BY_ITSELF}"
 
 
 def check(name: str, arguments: Mapping[str, str]) -> None:

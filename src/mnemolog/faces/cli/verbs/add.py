@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 @click.option(
     "--session", metavar="ID", help="Add to this session; else to the one that changed last."
 )
+@click.option(
+    "--create",
+    is_flag=True,
+    help="Make the session, unless it is there; without --session a new one.",
+)
 @click.option("--type", "kind", metavar="TYPE", help="conversation (default), decision, finding, …")
 @click.option("--role", metavar="ROLE", help="Who speaks; `user` unless an agent writes.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; may be repeated.")
@@ -30,6 +35,7 @@ def add(
     call: Call,
     text: str | None,
     session: str | None,
+    create: bool,
     entry: str | None,
     **fields: Any,
 ) -> None:
@@ -44,7 +50,7 @@ def add(
     if text in (None, "-") and any(fields.values()):
         raise click.UsageError("--type, --role, --tag and --importance go with TEXT only.")
     if text == "-":
-        _add_lines(call, session)
+        _add_lines(call, session, create)
         return
     if entry is not None:
         record = intake.from_json(entry)
@@ -52,22 +58,38 @@ def add(
         record = intake.from_text(str(text), agent=call.agent, **fields)
     intake.check(record)
     with call.memory(make=True) as memory:
-        session_id, is_new = _session(call, memory, session)
+        session_id, is_new = _session(call, memory, session, create)
         receipt = memory.add_memory(session_id, record)
     _show(call, receipt, is_new)
 
 
-def _session(call: Call, memory: "Memory", named: str | None) -> tuple[str, bool]:
+def _session(call: Call, memory: "Memory", named: str | None, create: bool) -> tuple[str, bool]:
     """The session to add to, and whether it was made for this."""
-    if named is not None:
+    if named is not None and _is_there(memory, named, create):
         return named, False
-    latest = memory.list_sessions(limit=1)
+    latest = [] if create else memory.list_sessions(limit=1)
     if latest:
         return latest[0].id, False
-    made = memory.create_session().id
+    made = memory.create_session(session_id=named).id
     if not call.as_json:
         screen.say(("Made the session ", "good"), made, err=True)
     return made, True
+
+
+def _is_there(memory: "Memory", session_id: str, create: bool) -> bool:
+    """Whether there is such a session; if not, that is an error unless it is to be made."""
+    from mnemolog.errors import SessionNotFoundError
+
+    try:
+        return memory.load_session(session_id).id == session_id
+    except SessionNotFoundError as error:
+        if create:
+            return False
+        raise SessionNotFoundError(
+            error.message,
+            advice="--create makes it; `mnemolog sessions` lists what there is.",
+            **error.details,
+        ) from None
 
 
 def _show(call: Call, receipt: "Receipt", is_new: bool) -> None:
@@ -89,17 +111,18 @@ def _with_session(receipt: "Receipt", is_new: bool) -> dict[str, Any]:
     return {**msgspec.to_builtins(receipt), "session_created": is_new}
 
 
-def _add_lines(call: Call, session: str | None) -> None:
+def _add_lines(call: Call, session: str | None, create: bool) -> None:
     stored: Counter[str] = Counter()
     warnings: Counter[str] = Counter()
-    session_id, is_new = session, False
+    session_id: str | None = None
+    is_new = False
     with call.memory(make=True) as memory, progress("adding") as bar:
         for batch in intake.batches(sys.stdin.buffer):
             found = intake.records(batch, stored.total())
             if not found:
                 continue
             if session_id is None:
-                session_id, is_new = _session(call, memory, None)
+                session_id, is_new = _session(call, memory, session, create)
             receipts = intake.store(memory, session_id, batch, found, stored.total())
             stored.update(receipt.status for receipt in receipts)
             warnings.update(text for receipt in receipts for text in receipt.warnings)

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     help="Only what concerns privacy: what is past retention or should be erased by now, open "
     "erasures, modes, redaction that is off, known backups.",
 )
+@click.option(
+    "--graph",
+    is_flag=True,
+    help="Only the graph: orphans, dead links, nodes that are never used, stale, unreadable or hold"
+    " secrets, names that collide, leftovers.",
+)
 @verb
-def doctor(call: Call, repair: bool, privacy: bool) -> int:
+def doctor(call: Call, repair: bool, privacy: bool, graph: bool) -> int:
     """Check everything below the root.
 
     Looks at every line, manifest, mode and leftover, and at what the root lies on. The exit code
@@ -40,7 +46,7 @@ def doctor(call: Call, repair: bool, privacy: bool) -> int:
     root = call.root
     left: Counter[str] = Counter()
     with progress("examining") as bar:
-        visit = practice.visit_root(root, os.environ, bar, only_privacy=privacy)
+        visit = practice.visit_root(root, os.environ, bar, only_privacy=privacy, only_graph=graph)
         untouched = map(practice.Outcome, practice.examine(visit))
         for one in practice.repair(visit) if repair else untouched:
             left[one.finding.severity] += one.done is None

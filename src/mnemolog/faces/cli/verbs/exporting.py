@@ -55,9 +55,19 @@ def export(
             _tell(call, report, out)
         elif chosen in layouts.SINGLE:
             text = memory.export_subject(format=chosen, **about)
-            screen.emit_raw(text.removesuffix("\n").encode())
+            _tell_text(call, chosen, text)
         else:
             raise click.UsageError(f"{chosen} consists of several files: say where with --out.")
+
+
+def _tell_text(call: Call, layout: str, text: str) -> None:
+    """The text itself; for a program one object, on one line."""
+    import json
+
+    if not call.as_json or layout == "jsonl":
+        screen.emit_raw(text.removesuffix("\n").encode())
+    else:
+        screen.emit(json.loads(text) if layout == "json" else {"layout": layout, "text": text})
 
 
 def _tell(call: Call, report: "ExportReport", out: str) -> None:

@@ -57,6 +57,7 @@ def _tell(report: "ImportReport") -> None:
         rows = [[kind, *(f"{counter[kind]:,}" for counter in counters)] for kind in types]
         screen.table(("type", f"{would}stored", f"{would}revised", "present"), rows)
     asides = (
+        ("deleted there and here", report.deleted),
         ("skipped", report.skipped),
         ("redacted", report.redactions),
         ("adjusted", report.adjusted),

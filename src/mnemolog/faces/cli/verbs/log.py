@@ -7,6 +7,7 @@ import click
 
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
+from mnemolog.faces.cli.days import last_moment
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -23,8 +24,18 @@ INTERVAL = 0.2
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only with this tag; or any of.")
 @click.option("--by", metavar="AGENT", multiple=True, help="Only by this agent; or any of.")
 @click.option("--since", metavar="TIME", help="Only from this time on (ISO 8601).")
-@click.option("--until", metavar="TIME", help="Only up to this time (ISO 8601).")
-@click.option("--as-of", metavar="TIME", help="As the log stood at this time (ISO 8601).")
+@click.option(
+    "--until",
+    metavar="TIME",
+    callback=last_moment,
+    help="Only up to this time (ISO 8601; a date means its end, in UTC).",
+)
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    callback=last_moment,
+    help="As the log stood at this time (ISO 8601; a date means its end, in UTC).",
+)
 @click.option(
     "--after", metavar="SEQ", type=click.IntRange(0), default=0, help="Only past this number."
 )

@@ -85,4 +85,7 @@ def _expect_library() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise click.UsageError("The server needs an extra: pip install 'mnemolog[mcp]'.")
+        raise click.UsageError(
+            "The server needs an extra: pip install 'mnemolog[mcp]', or in a clone"
+            " pip install '.[mcp]'."
+        )

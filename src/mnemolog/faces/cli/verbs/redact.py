@@ -14,7 +14,8 @@ from mnemolog.faces.cli.call import Call, verb
 def redact(call: Call, session: str | None, dry_run: bool) -> None:
     """Hide secrets in what is stored already: in SESSION, or everywhere.
 
-    New entries are redacted before they are written; this is for older ones.
+    New entries are redacted before they are written; this is for older ones. The nodes of the users
+    concerned are treated too, with all their versions and the proposals that wait.
     """
     with call.memory() as memory, progress("redacting") as bar:
         done = memory.redact(session, dry_run=dry_run, progress=bar)
@@ -23,5 +24,8 @@ def redact(call: Call, session: str | None, dry_run: bool) -> None:
         return
     verb_used = "would be changed" if dry_run else "changed"
     screen.say((f"{done.entries} entries {verb_used}", "strong"), f" in {done.sessions} sessions")
+    if done.nodes or done.versions or done.proposals:
+        counts = f"{done.nodes} nodes, {done.versions} versions, {done.proposals} proposals"
+        screen.say((counts, "strong"), f" {verb_used}")
     for kind, count in sorted(done.kinds.items()):
         screen.say(f"  {kind}: {count}")

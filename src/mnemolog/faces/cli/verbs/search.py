@@ -47,5 +47,7 @@ def tell(call: Call, hits: "Hits", *, why: bool) -> None:
             say_hit(hit, why=why)
     if not hits and not call.as_json:
         screen.say("Nothing was found.")
+    for note in hits.notes:
+        screen.warn(note, as_json=call.as_json)
     if hits.semantic == "pending":
         screen.warn(PENDING, as_json=call.as_json)

@@ -6,6 +6,7 @@ import click
 
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
+from mnemolog.faces.cli.days import last_moment
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 @click.argument("session")
 @click.argument("entry", required=False)
 @click.option("--raw", is_flag=True, help="The exact line of each entry, as the log holds it.")
-@click.option("--as-of", metavar="TIME", help="The entries as they stood at this time (ISO 8601).")
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    callback=last_moment,
+    help="The entries as they stood at this time (ISO 8601; a date means its end, in UTC).",
+)
 @verb
 def show(call: Call, session: str, entry: str | None, raw: bool, as_of: str | None) -> None:
     """Show a session, or one of its entries.

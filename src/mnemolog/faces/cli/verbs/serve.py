@@ -1,0 +1,84 @@
+"""`mnemolog serve`"""
+
+import os
+
+import click
+
+from mnemolog.errors import NotAllowedError
+from mnemolog.faces.cli import screen
+from mnemolog.faces.cli.call import Call, is_address, verb
+
+
+@click.command()
+@click.option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", help="Listen here; 127.0.0.1 unless told."
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=7077,
+    help="And on this port; 7077 unless told, any that is free for 0.",
+)
+@click.option(
+    "--allow-host", metavar="NAME", multiple=True, help="Answer to this name too, as Host: says it."
+)
+@click.option(
+    "--work-agent",
+    metavar="FOLDER",
+    help="Also serve the NDJSON sessions of the agents below FOLDER/.work-agent.",
+)
+@verb
+def serve(
+    call: Call, host: str, port: int, allow_host: tuple[str, ...], work_agent: str | None
+) -> None:
+    """Serve this memory: API, page and MCP.
+
+    Prints a link that signs a browser in, once. Programs send the token, which is the file `token`
+    in the root, as `Authorization: Bearer`. Ends with Ctrl-C or SIGTERM, after everything that was
+    accepted is done.
+    """
+    _expect_libraries()
+    if is_address(call.root):
+        raise NotAllowedError("The token lies in a folder.", advice="Give a folder as the root.")
+    if call.agent is not None or call.user is not None:
+        raise NotAllowedError(
+            "A server is for all agents and users.",
+            advice="Make tokens for some of them: `mnemolog token new --for-agent NAME`.",
+        )
+    with call.memory(make=True) as memory:
+        from mnemolog.faces.http import logs, serving
+        from mnemolog.faces.mcp import binding
+        from mnemolog.stores.files import tokens
+
+        settings = memory.settings.server
+        has_token = tokens.has_token(call.root)
+        binding.check_host(host, has_token=has_token, behind_tls=settings.behind_tls)
+        token = tokens.owner_token(call.root)
+        folder = None if work_agent is None else os.path.abspath(work_agent)
+        where = serving.Where(memory, call.root, token, os.environ, folder, allow_host)
+        with binding.bind(host, port) as listening:
+            bound, number = listening.getsockname()[:2]
+            built = serving.build(where, number)
+            logs.begin(settings.log_level)
+            _say(call, bound, number, built.house.desk.new_code())
+            serving.serve(built, [listening])
+
+
+def _say(call: Call, host: str, port: int, code: str) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    link = f"http://{shown}:{port}/#code={code}"
+    if call.as_json:
+        screen.emit({"url": f"http://{shown}:{port}/", "link": link})
+        return
+    screen.say(f"Serving {call.root} at http://{shown}:{port}/")
+    screen.say("Open this to sign in; it works once, for ten minutes:")
+    screen.say(f"  {link}")
+
+
+def _expect_libraries() -> None:
+    from importlib.util import find_spec
+
+    for name in ("litestar", "uvicorn", "mcp"):
+        if find_spec(name) is None:
+            raise click.UsageError("The server needs extras: pip install 'mnemolog[server,mcp]'.")

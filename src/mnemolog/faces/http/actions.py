@@ -1,0 +1,194 @@
+"""Forgetting by plan: each action says what it would reach, and then does exactly that."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from mnemolog.faces.http.jobs import Progress
+from mnemolog.faces.http.orders import (
+    MANY,
+    SHOWN,
+    Action,
+    Done,
+    Draft,
+    Order,
+    confirm_for,
+    many,
+    marked,
+    named,
+    session_draft,
+)
+from mnemolog.faces.http.passes import utc_now
+from mnemolog.model.times import to_text
+
+
+def _gather(order: Order, *, erase: bool, everything: bool = False) -> Draft:
+    criteria = None if everything else order.criteria
+    sessions = order.named_sessions if everything else order.sessions
+    found = {one: order.memory.would_forget(one, criteria, erase=erase) for one in sessions}
+    types: Counter[str] = Counter()
+    for meant in found.values():
+        types.update(meant.by_type)
+    ids = [one for meant in found.values() for one in meant.ids]
+    return Draft(
+        "",
+        sessions=sum(bool(meant.ids) for meant in found.values()),
+        entries=len(ids),
+        bytes=sum(meant.bytes for meant in found.values()),
+        by_type=dict(types),
+        sample=tuple(ids[:SHOWN]),
+        mark=marked(sorted((name, meant.mark) for name, meant in found.items())),
+    )
+
+
+def _restorable(order: Order) -> str:
+    days = order.memory.settings.privacy.undelete_days
+    return to_text(utc_now() + timedelta(days=days))
+
+
+def _plan_delete(order: Order) -> Draft:
+    draft = _gather(order, erase=False)
+    until = _restorable(order)
+    return draft._replace(
+        sentence=f"Hide {many(draft.entries)}. Restorable until {until[:10]}.",
+        reversible_until=until,
+        confirm="none" if draft.entries <= 1 else confirm_for(draft.entries, "click"),
+    )
+
+
+def _delete(order: Order, progress: Progress | None) -> Done:
+    gone = []
+    for session_id in order.sessions:
+        done = order.memory.delete(session_id, order.criteria, reason=order.reason)
+        if done.ids:
+            gone.append((session_id, list(done.ids)))
+    return {"hidden": sum(len(ids) for _, ids in gone)}, gone
+
+
+def _plan_clear(order: Order) -> Draft:
+    is_erasure = order.options.get("mode") == "erase"
+    draft = _gather(order, erase=is_erasure, everything=True)
+    where = named(order.named_sessions)
+    if is_erasure:
+        return _forever(order, draft, f"Clear {where}: erase {many(draft.entries)} for ever.")
+    until = _restorable(order)
+    return draft._replace(
+        sentence=f"Clear {where}: hide {many(draft.entries)} ({draft.bytes:,} bytes). "
+        f"Restorable until {until[:10]}. Nodes that cite them stay.",
+        reversible_until=until,
+        confirm=confirm_for(draft.entries, "click"),
+    )
+
+
+def _clear(order: Order, progress: Progress | None) -> Done:
+    if order.options.get("mode") == "erase":
+        return _erase_ids(order, progress)
+    gone = []
+    for session_id in order.named_sessions:
+        done = order.memory.clear_session(session_id, reason=order.reason)
+        gone.append((session_id, list(done.ids)))
+    return {"hidden": sum(len(ids) for _, ids in gone)}, gone
+
+
+def _erase_ids(order: Order, progress: Progress | None) -> Done:
+    """Everything in some sessions, whose own facts stay."""
+    receipts = []
+    for session_id in order.named_sessions:
+        ids = list(order.memory.would_forget(session_id, None, erase=True).ids)
+        if ids:
+            done = order.memory.erase(session_id, ids=ids, reason=order.reason, progress=progress)
+            receipts.append(msgspec.to_builtins(done))
+    return _erased(receipts), []
+
+
+def _forever(order: Order, draft: Draft, sentence: str) -> Draft:
+    backups = order.memory.known_backups()
+    reach = f" {many(len(backups), 'backup')} out of reach." if backups else ""
+    return draft._replace(
+        sentence=f"{sentence}{reach} Cannot be undone.", unreachable=backups, confirm="count"
+    )
+
+
+def _plan_erase(order: Order) -> Draft:
+    draft = _gather(order, erase=True)
+    sentence = f"Erase {many(draft.entries)} for ever: log, index, vectors, notes, archive."
+    return _forever(order, draft, sentence)
+
+
+def _erase(order: Order, progress: Progress | None) -> Done:
+    receipts = []
+    for session_id in order.sessions:
+        if not order.memory.would_forget(session_id, order.criteria, erase=True).ids:
+            continue
+        done = order.memory.erase(
+            session_id, order.criteria, reason=order.reason, progress=progress
+        )
+        receipts.append(msgspec.to_builtins(done))
+    return _erased(receipts), []
+
+
+def _erased(receipts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The receipts of erasures as one, with the proof."""
+    places: Counter[str] = Counter()
+    for one in receipts:
+        places.update(one["places"])
+    proofs = [one["verification"] for one in receipts if one.get("verification")]
+    return {
+        "erased": sum(one["erased_count"] for one in receipts),
+        "ids": [one for each in receipts for one in each["ids"]][:MANY],
+        "proof": {
+            "files": max((one["files"] for one in proofs), default=0),
+            "clean": all(one["clean"] for one in proofs),
+            "places": [{"place": name, "lines": count} for name, count in places.items()],
+            "traces": [one for proof in proofs for one in proof["traces"]],
+            "elsewhere": sum(one["elsewhere"] for one in proofs),
+            "unreachable": sorted({one for each in receipts for one in each["out_of_reach"]}),
+        },
+    }
+
+
+def _plan_delete_session(order: Order) -> Draft:
+    draft = session_draft(order, "Delete")
+    sentence = f"{draft.sentence} {many(len(draft.files), 'file')} removed for ever."
+    return _forever(order, draft, sentence)
+
+
+def _delete_session(order: Order, progress: Progress | None) -> Done:
+    receipts = [
+        msgspec.to_builtins(
+            order.memory.delete_session(one, reason=order.reason, verify=True, progress=progress)
+        )
+        for one in order.named_sessions
+    ]
+    return _erased(receipts), []
+
+
+def _plan_archive(order: Order) -> Draft:
+    draft = session_draft(order, "Archive")
+    return draft._replace(sentence=f"{draft.sentence} Still read and searched; a write restores.")
+
+
+def _archive(order: Order, progress: Progress | None) -> Done:
+    done = [order.memory.archive_session(one) for one in order.named_sessions]
+    return {"archived": msgspec.to_builtins(done)}, []
+
+
+def _plan_restore(order: Order) -> Draft:
+    return session_draft(order, "Restore")
+
+
+def _restore(order: Order, progress: Progress | None) -> Done:
+    done = [order.memory.restore_session(one).id for one in order.named_sessions]
+    return {"restored": done}, []
+
+
+FORGETTING: dict[str, Action] = {
+    "delete": Action(_plan_delete, _delete),
+    "erase": Action(_plan_erase, _erase, is_job=True),
+    "clear_session": Action(_plan_clear, _clear),
+    "delete_session": Action(_plan_delete_session, _delete_session, is_job=True),
+    "archive_session": Action(_plan_archive, _archive),
+    "restore_session": Action(_plan_restore, _restore),
+}

@@ -1,0 +1,188 @@
+"""The app: all routes of the API, how they fail, and its OpenAPI document."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import unquote
+
+import anyio.to_thread
+import msgspec
+from litestar import Litestar, Request, Response, Router, get
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.exceptions import HTTPException, ValidationException
+from litestar.openapi import OpenAPIConfig
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from mnemolog.errors import MnemologError, StorageError
+from mnemolog.faces.http import logs, problems
+from mnemolog.faces.http.door import API, VISIT
+from mnemolog.faces.http.house import House, caller_of
+from mnemolog.faces.http.problems import MEDIA_TYPE, Problem, RefusedError
+from mnemolog.faces.http.routes import (
+    entries,
+    events,
+    exchange,
+    files,
+    health,
+    knowledge,
+    learning,
+    planning,
+    preferences,
+    searching,
+    sessions,
+    signing,
+    watching,
+)
+
+Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
+
+_PARTS = (
+    signing, sessions, entries, searching, planning, health, preferences, exchange, knowledge,
+    learning,
+    files, events,
+)  # fmt: skip
+
+
+def routes() -> list[Any]:
+    """Everything that the API offers."""
+    return [route for part in _PARTS for route in part.ROUTES]
+
+
+def make_app(house: House | None, threads: int = 24, lifespan: Lifespan | None = None) -> Litestar:
+    """The app over a house; without one only to tell what it would offer."""
+
+    @asynccontextmanager
+    async def running(app: Litestar) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = threads
+        yield
+
+    return Litestar(
+        route_handlers=[
+            Router(API, route_handlers=[*routes(), document]),
+            *watching.ROUTES,
+        ],
+        dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
+        middleware=[_unquoting],
+        exception_handlers={
+            MnemologError: _failed,
+            RefusedError: _failed,
+            HTTPException: _refused,
+            RecursionError: _malformed,
+            UnicodeDecodeError: _malformed,
+            Exception: _unexpected,
+        },
+        openapi_config=OpenAPIConfig(
+            title="mnemolog",
+            version=version("mnemolog"),
+            use_handler_docstrings=True,
+            path="/unused",
+            render_plugins=[],
+        ),
+        state=State({"house": house}),
+        lifespan=[running, *([lifespan] if lifespan else [])],
+        request_max_body_size=None,
+        logging_config=None,
+        debug=False,
+        pdb_on_exception=False,
+    )
+
+
+def _unquoting(app: ASGIApp) -> ASGIApp:
+    """Middleware that decodes the parts of a path after it was cut: ids may hold a slash."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        given: dict[str, Any] = dict(scope.get("path_params") or {})
+        scope["path_params"] = {name: _decoded(value) for name, value in given.items()}
+        await app(scope, receive, send)
+
+    return called
+
+
+def _decoded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return unquote(value, errors="strict")
+    except UnicodeDecodeError:
+        raise RefusedError(400, "E_INVALID_FORMAT", "The path is not UTF-8.") from None
+
+
+def _problem(problem: Problem, headers: dict[str, str] | None = None) -> Response[Problem]:
+    return Response(
+        problem, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers or {}
+    )
+
+
+def _id_of(request: Request[Any, Any, Any]) -> str:
+    visit = request.scope.get(VISIT)
+    return "" if visit is None else str(visit.request_id)  # type: ignore[attr-defined]
+
+
+def _failed(
+    request: Request[Any, Any, Any], error: MnemologError | RefusedError
+) -> Response[Problem]:
+    if isinstance(error, StorageError):
+        logs.failed(error, _id_of(request))
+    wait = error.details.get("retry_after")
+    return _problem(
+        problems.problem_of(error, _id_of(request)),
+        {"retry-after": str(wait)} if wait is not None else None,
+    )
+
+
+def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
+    """What the framework refuses: unknown paths, other methods, bodies of a wrong shape."""
+    status = error.status_code
+    fields: dict[str, str] = {}
+    if isinstance(error, ValidationException) and isinstance(error.extra, list):
+        fields = {
+            str(one.get("key", "body"))[:100]: str(one.get("message", ""))[:300]
+            for one in error.extra
+            if isinstance(one, dict)
+        }
+    code = {400: "E_SCHEMA_INVALID", 404: "E_NOT_FOUND", 405: "E_METHOD"}.get(status, "E_HTTP")
+    detail = "; ".join(fields.values()) or problems.TITLES.get(status, "Refused") + "."
+    found = problems.plain(status, code, detail, _id_of(request), fields=fields)
+    return _problem(found, dict(error.headers or {}))
+
+
+def _malformed(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+    """A body that the decoder gives up on: nested too deeply, or no UTF-8."""
+    detail = "The body is no JSON that can be read: nested too deeply, or not UTF-8."
+    return _problem(problems.plain(400, "E_SCHEMA_INVALID", detail, _id_of(request)))
+
+
+def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+    logs.unexpected(error, _id_of(request))
+    detail = "Something that nobody expected; the server's log has more."
+    return _problem(problems.plain(500, "E_UNEXPECTED", detail, _id_of(request)))
+
+
+def described(app: Litestar) -> dict[str, Any]:
+    """The OpenAPI document: what Litestar tells, the way every route fails, and the token."""
+    found: dict[str, Any] = app.openapi_schema.to_schema()
+    parts = found.setdefault("components", {})
+    parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    _, schemas = msgspec.json.schema_components(
+        [Problem], ref_template="#/components/schemas/{name}"
+    )
+    parts.setdefault("schemas", {}).update(schemas)
+    found["security"] = [{"token": []}]
+    failure = {
+        "description": "What went wrong, and what to do about it.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for path in found["paths"].values():
+        for operation in path.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                operation["responses"].pop("400", None)
+                operation["responses"]["default"] = failure
+    return found
+
+
+@get("/openapi.json", sync_to_thread=True, include_in_schema=False)
+def document(request: Request[Any, Any, Any]) -> dict[str, Any]:
+    """The OpenAPI document of this server."""
+    return described(request.app)

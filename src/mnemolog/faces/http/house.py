@@ -1,0 +1,137 @@
+"""Everything that requests share: the memory, tokens, jobs, plans, feeds, tickets, figures."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from litestar import Request
+from litestar.di import NamedDependency
+
+from mnemolog.faces.http.door import VISIT, Visit
+from mnemolog.faces.http.feeds import Feeds
+from mnemolog.faces.http.jobs import Job, Jobs
+from mnemolog.faces.http.metrics import Figures
+from mnemolog.faces.http.passes import Desk, Scope, utc_now, view
+from mnemolog.faces.http.plans import Plans
+from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.http.tickets import Tickets
+from mnemolog.memory import Memory
+from mnemolog.model.times import to_text
+from mnemolog.stores.files.jobs import JobFile
+
+
+class House:
+    """What a server is made of, opened together and closed together."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        root: str,
+        desk: Desk,
+        figures: Figures,
+        environ: Mapping[str, str],
+        work_agents: str | None = None,
+    ) -> None:
+        self.memory = memory
+        self.root = root
+        self.desk = desk
+        self.figures = figures
+        self.environ = environ
+        self.work_agents = work_agents
+        self.feeds = Feeds(self.view)
+        self.jobs = Jobs(JobFile(root), self._tell_job)
+        self.plans = Plans(root, self.jobs)
+        self.tickets = Tickets()
+        self.worker: Any = None
+        self.last_tick: str | None = None
+
+    def view(self, scope: Scope) -> Memory:
+        """The memory as a scope may see it."""
+        return view(self.memory, scope)
+
+    def capabilities(self) -> list[str]:
+        """The parts that are there, by name."""
+        parts = {
+            "nodes": hasattr(self.memory, "read_node"),
+            "review": hasattr(self.memory, "proposals"),
+            "worker": self.worker is not None,
+            "mcp": find_spec("mcp") is not None,
+            "work_agent": self.work_agents is not None,
+        }
+        always = ["sessions", "search", "context", "plans", "jobs", "events", "stats", "doctor"]
+        return always + [name for name, is_there in parts.items() if is_there]
+
+    def _tell_job(self, job: Job, scope: Scope) -> None:
+        self.feeds.publish(
+            "job",
+            scope,
+            id=job.id,
+            action=job.action,
+            state=job.state,
+            done=job.done,
+            total=job.total,
+        )
+
+    def open_worker(self) -> None:
+        """Make the worker, where the memory can be learned from."""
+        from mnemolog.worker import Worker
+
+        if hasattr(self.memory, "due_sessions"):
+            self.worker = Worker(self.memory)
+
+    def tick(self) -> int:
+        """Let the worker take the sessions that are due; says how many it is done with."""
+        done = self.worker.tick(self.memory.settings.knowledge.tick_seconds)
+        self.last_tick = to_text(utc_now())
+        if done:
+            self.feeds.publish("worker", Scope(), done=len(done))
+        return len(done)
+
+    def close(self) -> None:
+        """End streams, let jobs finish, keep nothing half done."""
+        self.feeds.close()
+        if self.worker is not None:
+            self.worker.stop()
+        self.jobs.close()
+
+
+class Caller:
+    """One request's way to the memory: as whom it asks, and what it may do."""
+
+    def __init__(self, house: House, visit: Visit) -> None:
+        self.house = house
+        self.known = visit.known
+        self.reach = visit.reach
+        self.request_id = visit.request_id
+
+    @property
+    def memory(self) -> Memory:
+        """The memory as the caller may see it."""
+        return self.house.view(self.reach)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the request is narrowed to nobody."""
+        return self.known.is_owner and self.reach == Scope()
+
+    def owner(self, what: str) -> Memory:
+        """The memory, for callers who may reach all of it; raises a 403."""
+        if not self.known.is_owner:
+            raise RefusedError(
+                403, "E_SCOPE", f"Only the owner may {what}.", advice="Use the owner's token."
+            )
+        return self.house.memory
+
+    def publish(self, topic: str, **body: Any) -> None:
+        """Tell whoever follows that something happened."""
+        self.house.feeds.publish(topic, self.reach, **body)
+
+
+Asking = NamedDependency[Caller]
+"""The caller, as a route takes it."""
+
+
+def caller_of(request: Request[Any, Any, Any]) -> Caller:
+    """The caller of a request."""
+    house: House = request.app.state["house"]
+    return Caller(house, request.scope[VISIT])  # type: ignore[literal-required]

@@ -1,0 +1,117 @@
+"""The server's log: JSON lines of timestamp, level, component, session_id, message, metadata.
+
+What the core tells has names and numbers only; a request is told by its route's template. Nothing
+that anybody said is ever in it.
+"""
+
+import json
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import Any
+
+from mnemolog.errors import MnemologError
+from mnemolog.faces.http.door import Seen
+from mnemolog.model.observing import Fact
+from mnemolog.model.times import to_text
+
+_LOG = logging.getLogger("mnemolog.server")
+
+# What the core tells, and how loudly it is passed on; what is not here is only counted.
+LEVELS: dict[str, tuple[int, str]] = {
+    "lock.acquired": (logging.DEBUG, "lock"),
+    "lock.released": (logging.DEBUG, "lock"),
+    "lock.contended": (logging.DEBUG, "lock"),
+    "cache.hit": (logging.DEBUG, "cache"),
+    "cache.miss": (logging.DEBUG, "cache"),
+    "write": (logging.DEBUG, "memory"),
+    "query": (logging.DEBUG, "memory"),
+    "session.created": (logging.INFO, "session"),
+    "session.closed": (logging.INFO, "session"),
+    "session.archived": (logging.INFO, "session"),
+    "session.restored": (logging.INFO, "session"),
+    "session.deleted": (logging.INFO, "session"),
+    "compaction.started": (logging.INFO, "compaction"),
+    "compaction.ended": (logging.INFO, "compaction"),
+    "lock.timeout": (logging.WARNING, "lock"),
+    "size.near_limit": (logging.WARNING, "storage"),
+    "damage": (logging.ERROR, "storage"),
+}
+
+
+class JsonLines(logging.Formatter):
+    """One object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """A record as it is written."""
+        level = "WARN" if record.levelname == "WARNING" else record.levelname
+        fields = {
+            "timestamp": to_text(datetime.fromtimestamp(record.created, UTC)),
+            "level": level,
+            "component": getattr(record, "component", record.name),
+            "session_id": getattr(record, "session_id", None),
+            "message": record.getMessage(),
+            "metadata": getattr(record, "facts", {}),
+        }
+        return json.dumps(fields, ensure_ascii=True)
+
+
+def begin(level: str) -> logging.Handler:
+    """Write the log to standard error from now on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("mnemolog", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+    logging.getLogger("mnemolog").setLevel(level.upper())
+    logging.getLogger("uvicorn").setLevel("WARNING")
+    return handler
+
+
+def _say(level: int, component: str, session_id: str | None, message: str, **facts: Any) -> None:
+    extra = {"component": component, "session_id": session_id, "facts": facts}
+    _LOG.log(level, message, extra=extra)
+
+
+def note(fact: Fact) -> None:
+    """Pass on what the core tells."""
+    level, component = LEVELS.get(fact.name, (logging.DEBUG, "memory"))
+    if _LOG.isEnabledFor(level):
+        numbers = {name: round(value, 3) for name, value in fact.numbers.items()}
+        _say(level, component, fact.session_id, fact.name, **numbers)
+
+
+def seen(request: Seen) -> None:
+    """A request that is over."""
+    level = logging.ERROR if request.status >= 500 else logging.DEBUG
+    _say(
+        level,
+        "http",
+        None,
+        "request",
+        method=request.method,
+        route=request.route,
+        status=request.status,
+        duration_ms=round(request.seconds * 1000, 3),
+        request_id=request.request_id,
+    )
+
+
+def told(component: str, message: str, session_id: str | None = None, **facts: Any) -> None:
+    """Something that an operator may want to know."""
+    _say(logging.INFO, component, session_id, message, **facts)
+
+
+def failed(error: MnemologError, request_id: str) -> None:
+    """The disk did not do what was asked of it."""
+    _say(logging.ERROR, "storage", None, "failed", code=error.code, request_id=request_id)
+
+
+def unexpected(error: BaseException, request_id: str = "") -> None:
+    """Where something went wrong that nobody expected; its text may be content, so it stays out."""
+    steps = traceback.extract_tb(error.__traceback__)
+    where = [f"{step.filename.rpartition('/')[2]}:{step.lineno} {step.name}" for step in steps]
+    kind = type(error).__name__
+    _say(logging.ERROR, "http", None, "unexpected", kind=kind, at=where, request_id=request_id)

@@ -1,0 +1,41 @@
+"""What the routes of nodes share: whether there are any, differences, receipts."""
+
+from typing import Any
+
+from mnemolog.faces.http.house import Caller
+from mnemolog.faces.http.node_shapes import HunkRow, LineRow, Written
+from mnemolog.faces.http.problems import RefusedError
+from mnemolog.model.node import Hunk, NodeReceipt
+
+
+def known(caller: Caller, part: str = "nodes") -> Any:
+    """The memory, if it has this part; its verbs came with it."""
+    if part not in caller.house.capabilities():
+        raise RefusedError(404, "E_NOT_INSTALLED", f"There are no {part} here.")
+    return caller.memory
+
+
+def hunk_rows(found: list[Hunk]) -> list[HunkRow]:
+    """Where two texts differ."""
+    return [
+        HunkRow(
+            old_start=one.old_start,
+            new_start=one.new_start,
+            lines=[LineRow(op=line[:1], text=line[1:]) for line in one.lines],
+        )
+        for one in found
+    ]
+
+
+def written(caller: Caller, user: str, done: NodeReceipt) -> Written:
+    """What became of a write; whoever follows is told."""
+    topic = "review" if done.status == "waiting" else "node"
+    caller.publish(topic, user=user, path=done.address, version=done.version)
+    return Written(
+        path=done.address,
+        status=done.status,
+        version=done.version,
+        hash=done.hash,
+        redactions=tuple(done.redactions),
+        reason=done.reason,
+    )

@@ -1,0 +1,220 @@
+"""The bodies of answers and requests about nodes, the review and the worker."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from mnemolog.faces.http.shapes import Body
+
+
+class LeafRow(msgspec.Struct, kw_only=True):
+    """One line of the tree."""
+
+    path: str
+    title: str
+    description: str
+    kind: str
+    updated_at: int
+    flags: tuple[str, ...]
+
+
+class Tree(msgspec.Struct, kw_only=True):
+    """All nodes of a user, and who else has some."""
+
+    user: str
+    users: list[str]
+    items: list[LeafRow]
+
+
+class BacklinkRow(msgspec.Struct, kw_only=True):
+    """Where a node is spoken of."""
+
+    path: str
+    title: str
+    context: str
+
+
+class OutgoingRow(msgspec.Struct, kw_only=True):
+    """Where a node links to."""
+
+    path: str
+    context: str
+    exists: bool
+
+
+class NodeFacts(msgspec.Struct, kw_only=True):
+    """A node with what is known about it."""
+
+    user: str
+    path: str
+    title: str
+    description: str
+    body: str
+    text: str
+    front_matter: dict[str, Any]
+    hash: str
+    version: int
+    created_at: int
+    updated_at: int
+    parents: tuple[str, ...]
+    sources: tuple[str, ...]
+    flags: tuple[str, ...]
+    backlinks: list[BacklinkRow]
+    mentions: list[BacklinkRow]
+    outgoing: list[OutgoingRow]
+
+
+class NodeWrite(Body):
+    """A node as it should be: its body, or a whole document with its front matter."""
+
+    body: str
+    title: str | None = None
+    description: str | None = None
+    reason: str = ""
+    sources: tuple[str, ...] = ()
+
+
+class NodeMove(Body):
+    """Where a node is to lie."""
+
+    to: str
+    reason: str = ""
+
+
+class Reverting(Body):
+    """Why an earlier version is wanted again."""
+
+    reason: str = ""
+
+
+class Written(msgspec.Struct, kw_only=True):
+    """What became of a write."""
+
+    path: str
+    status: str
+    version: int
+    hash: str
+    redactions: tuple[str, ...]
+    reason: str
+
+
+class VersionRow(msgspec.Struct, kw_only=True):
+    """One version of a node."""
+
+    n: int
+    at: str
+    by: str
+    reason: str
+    hash: str
+    sources: tuple[str, ...]
+    removed: bool
+
+
+class Versions(msgspec.Struct, kw_only=True):
+    """All versions, oldest first."""
+
+    items: list[VersionRow]
+
+
+class LineRow(msgspec.Struct, kw_only=True):
+    """A line of a difference: ` `, `-` or `+`."""
+
+    op: str
+    text: str
+
+
+class HunkRow(msgspec.Struct, kw_only=True):
+    """A part in which two texts differ."""
+
+    old_start: int
+    new_start: int
+    lines: list[LineRow]
+
+
+class VersionFacts(VersionRow, kw_only=True):
+    """One version with its text, and how it differs from another."""
+
+    text: str | None
+    hunks: list[HunkRow]
+
+
+class GraphNode(msgspec.Struct, kw_only=True):
+    """A node in the picture."""
+
+    id: str
+    path: str
+    title: str
+    degree: int
+    folder: str
+    updated_at: int
+    flags: tuple[str, ...]
+
+
+class GraphFacts(msgspec.Struct, kw_only=True):
+    """Nodes and links; above 2,000 nodes the folders stand for what was cut off."""
+
+    nodes: list[GraphNode]
+    edges: list[tuple[str, str, str]]
+    clusters: dict[str, int]
+    cut: int
+
+
+class ProposalRow(msgspec.Struct, kw_only=True):
+    """Something that waits for a person's yes."""
+
+    id: str
+    user: str
+    target: str
+    title: str | None
+    body: str
+    why: str
+    reason: str
+    diff: list[HunkRow]
+    sources: list[dict[str, Any]]
+    distiller: str
+    created_at: str
+    base_hash: str
+
+
+class Proposals(msgspec.Struct, kw_only=True):
+    """What waits, oldest first."""
+
+    items: list[ProposalRow]
+    total: int
+
+
+class Judged(Body):
+    """A person's word about a proposal; with `body` that text is written instead."""
+
+    verdict: Literal["accept", "reject"]
+    body: str | None = None
+    reason: str = ""
+
+
+class DueRow(msgspec.Struct, kw_only=True):
+    """A session that should be learned from, or one that is parked."""
+
+    session_id: str
+    user_id: str
+    agent_id: str
+    cause: str
+    attempts: int
+    error: str
+    since: str
+
+
+class WorkerFacts(msgspec.Struct, kw_only=True):
+    """What the worker does and has before it."""
+
+    state: str
+    last_tick: str | None
+    tick_seconds: float
+    busy: list[str]
+    queue: list[DueRow]
+    parked: list[DueRow]
+
+
+class Ticked(msgspec.Struct, kw_only=True):
+    """How many sessions the worker is done with."""
+
+    done: int

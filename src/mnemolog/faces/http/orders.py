@@ -1,0 +1,140 @@
+"""What a plan is made of: who wants what, and what that would reach."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from mnemolog.errors import SchemaInvalidError
+from mnemolog.faces.http.jobs import Progress
+from mnemolog.memory import Memory
+
+MANY = 1000
+_CRITERIA = (
+    "ids types tags topic agents time_range category role origin scope run_id user_id severity "
+    "status impact key approved_by min_importance"
+).split()
+SHOWN = 20
+
+
+class Draft(NamedTuple):
+    """What an action would reach at this moment."""
+
+    sentence: str
+    sessions: int = 0
+    entries: int = 0
+    bytes: int = 0
+    by_type: Mapping[str, int] = {}
+    nodes: int = 0
+    keeps: Mapping[str, int] = {}
+    files: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
+    reversible_until: str | None = None
+    confirm: str = "click"
+    sample: tuple[str, ...] = ()
+    mark: str = ""
+
+
+class Order(NamedTuple):
+    """What somebody wants done, and as whom."""
+
+    memory: Memory
+    root: str
+    selector: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    @property
+    def sessions(self) -> list[str]:
+        """The sessions that are meant; all in sight where none is named."""
+        named = self.selector.get("session_ids") or self.selector.get("session_id")
+        if isinstance(named, str):
+            return [named]
+        if isinstance(named, list) and all(isinstance(one, str) for one in named):
+            return list(dict.fromkeys(named))
+        if named is not None:
+            raise SchemaInvalidError("session_ids is a list of ids.", field="selector.session_ids")
+        return [one.id for one in self.memory.list_sessions()]
+
+    @property
+    def named_sessions(self) -> list[str]:
+        """The sessions that are meant, which must be named."""
+        if not (self.selector.get("session_ids") or self.selector.get("session_id")):
+            raise SchemaInvalidError("Say which sessions are meant.", field="selector.session_ids")
+        return self.sessions
+
+    @property
+    def criteria(self) -> dict[str, Any]:
+        """Which entries are meant."""
+        known = ("session_id", "session_ids", *_CRITERIA)
+        for name in self.selector:
+            if name not in known:
+                raise SchemaInvalidError(
+                    f"A selector has no field {name!r:.60}.",
+                    advice=f"Use {', '.join(known)}.",
+                    field=f"selector.{name}"[:80],
+                )
+        return {name: self.selector[name] for name in _CRITERIA if name in self.selector}
+
+    @property
+    def reason(self) -> str:
+        """Why, as the audit keeps it."""
+        given = self.options.get("reason", "")
+        if not isinstance(given, str):
+            raise SchemaInvalidError("A reason is a text.", field="options.reason")
+        return given
+
+
+Done = tuple[dict[str, Any], list[tuple[str, list[str]]]]
+"""A receipt, and what an undo would bring back: ids by session."""
+
+
+class Action(NamedTuple):
+    """How a plan of one kind is made and run."""
+
+    draft: Callable[[Order], Draft]
+    run: Callable[[Order, Progress | None], Done]
+    is_job: bool = False
+
+
+def many(count: int, noun: str = "entry") -> str:
+    """So many of something, in words."""
+    plural = {"entry": "entries"}.get(noun, f"{noun}s")
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def confirm_for(entries: int, usual: str) -> str:
+    """How a plan is confirmed that reaches so many entries."""
+    return "count" if entries > MANY else usual
+
+
+def marked(*parts: object) -> str:
+    """What changes when any of these does."""
+    return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def session_draft(order: Order, verb: str) -> Draft:
+    """What doing something to whole sessions would reach."""
+    facts = [order.memory.load_session(one) for one in order.named_sessions]
+    numbers = [order.memory.get_statistics(one.id) for one in facts]
+    types: Counter[str] = Counter()
+    for one in numbers:
+        types.update(one.by_type)
+    files = [file.name for one in facts for file in order.memory.session_files(one.id)]
+    return Draft(
+        f"{verb} {named([one.id for one in facts])}: {many(sum(types.values()))}, "
+        f"{sum(one.size_bytes for one in numbers):,} bytes.",
+        sessions=len(facts),
+        entries=sum(types.values()),
+        bytes=sum(one.size_bytes for one in numbers),
+        by_type=dict(types),
+        files=tuple(files[:MANY]),
+        mark=marked(
+            [(one.id, one.state, n.total_entries, n.size_bytes, n.revisions)
+             for one, n in zip(facts, numbers, strict=True)]
+        ),
+    )  # fmt: skip
+
+
+def named(sessions: list[str]) -> str:
+    """One session by its id, several by their number."""
+    return sessions[0] if len(sessions) == 1 else f"{len(sessions):,} sessions"

@@ -1,0 +1,117 @@
+"""Who is asking: the owner, a browser that signed in, or a program with a scoped token."""
+
+import hmac
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from mnemolog.faces.http.problems import RefusedError
+from mnemolog.memory import Memory
+from mnemolog.stores.files.passes import Issued, TokenFile
+
+CODE_LIVES = timedelta(minutes=10)
+
+
+class Scope(NamedTuple):
+    """What a view of the memory is narrowed to; None means everything."""
+
+    agent: str | None = None
+    user: str | None = None
+
+
+class Pass(NamedTuple):
+    """A token that was accepted, and what it is good for."""
+
+    id: str
+    kind: str
+    agents: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    read_only: bool = False
+    expires_at: str | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether it reaches everything."""
+        return self.kind != "nobody" and not self.agents and not self.users
+
+    def narrowed(self, agent: str | None, user: str | None) -> Scope:
+        """The scope of one request, which may name an agent and a user; raises a 403."""
+        return Scope(_one(self.agents, agent, "agent"), _one(self.users, user, "user"))
+
+
+def _one(allowed: tuple[str, ...], wanted: str | None, what: str) -> str | None:
+    if not allowed:
+        return wanted
+    if wanted is None and len(allowed) == 1:
+        return allowed[0]
+    if wanted in allowed:
+        return wanted
+    raise RefusedError(
+        403,
+        "E_SCOPE",
+        f"This token does not reach that {what}." if wanted else f"Which {what} is meant?",
+        advice=f"Send `Mnemolog-{what.capitalize()}: …` with one that GET /api/v1/me lists.",
+    )
+
+
+def view(memory: Memory, scope: Scope) -> Memory:
+    """The memory as a scope may see it."""
+    if scope.user is not None:
+        memory = memory.for_user(scope.user)
+    return memory if scope.agent is None else memory.for_agent(scope.agent)
+
+
+def utc_now() -> datetime:
+    """This moment."""
+    return datetime.now(UTC)
+
+
+class Desk(NamedTuple):
+    """Where tokens are shown and made."""
+
+    owner: str
+    file: TokenFile
+    lives: timedelta
+    now: Callable[[], datetime] = utc_now
+
+    def accepted(self, token: bytes | None) -> Pass | None:
+        """What a token is good for; None for one that is unknown, expired or revoked."""
+        if token is None:
+            return None
+        if hmac.compare_digest(token, self.owner.encode()):
+            return Pass("owner", "owner")
+        found = self.file.find(token.decode("latin-1"), self.now(), ("scoped", "page"))
+        return None if found is None else _pass(found)
+
+    def new_code(self) -> str:
+        """A code that signs a browser in, once and soon."""
+        return self.file.issue("code", self.now(), CODE_LIVES)[0]
+
+    def sign_in(self, code: str) -> tuple[str, Pass]:
+        """Exchange a code for a token of a page; raises a 401."""
+        taken = self.file.take_code(code, self.now())
+        if taken is None:
+            raise RefusedError(
+                401,
+                "E_CODE",
+                "This sign-in link was used before, or is too old.",
+                advice="`mnemolog token link` prints another.",
+            )
+        token, made = self.file.issue(
+            "page",
+            self.now(),
+            self.lives,
+            agents=taken.agents,
+            users=taken.users,
+            read_only=taken.read_only,
+        )
+        return token, _pass(made)
+
+    def sign_out(self, known: Pass) -> None:
+        """Make a page's token worthless."""
+        if known.kind == "page":
+            self.file.revoke(known.id)
+
+
+def _pass(found: Issued) -> Pass:
+    return Pass(found.id, found.kind, found.agents, found.users, found.read_only, found.expires_at)

@@ -1,0 +1,1 @@
+"""The routes, a module for each subject; each translates and decides nothing."""

@@ -1,0 +1,42 @@
+"""Live events."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import MediaType, get
+from litestar.params import HeaderParameter
+from litestar.response import Stream
+
+from mnemolog.faces.http.feeds import TOPICS, lines
+from mnemolog.faces.http.house import Asking
+from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.http.queries import Names, names
+
+_encode = msgspec.json.Encoder().encode
+
+
+@get("/events", media_type=MediaType.TEXT)
+async def events(
+    caller: Asking,
+    topics: Names = None,
+    last_event_id: Annotated[
+        str | None, HeaderParameter(name="Last-Event-ID", max_length=100)
+    ] = None,
+) -> Stream:
+    """What happens, as server-sent events that carry ids and counts."""
+    wanted = frozenset(names(topics) or TOPICS)
+    if unknown := wanted - set(TOPICS):
+        raise RefusedError(
+            400,
+            "E_TOPIC",
+            f"There is no topic {min(unknown)!r:.40}.",
+            advice=f"Use {', '.join(TOPICS)}.",
+            field="topics",
+        )
+    feed = caller.house.feeds.of(caller.reach)
+    reader = feed.join(wanted, last_event_id)
+    headers = {"X-Accel-Buffering": "no"}
+    return Stream(lines(feed, reader, _encode), media_type="text/event-stream", headers=headers)
+
+
+ROUTES = [events]

@@ -1,0 +1,139 @@
+"""Searching, and what a model would be told."""
+
+import time
+from collections import Counter
+from itertools import takewhile
+from typing import Any
+
+from litestar import post
+from litestar.params import JSONBody
+
+from mnemolog.errors import InvalidQueryError, NotAllowedError
+from mnemolog.faces.http.house import Asking
+from mnemolog.faces.http.rows import entry_hit, node_hit
+from mnemolog.faces.http.search_shapes import (
+    Ask,
+    ContextBlock,
+    ContextItem,
+    Found,
+    HitRow,
+    IndexState,
+    Search,
+    SearchFacets,
+)
+from mnemolog.memory import Memory
+from mnemolog.model.query import Hit, Hits
+from mnemolog.policy.blocks import word
+
+_DEEP = 1000
+_MOST = 200
+_GIVEN = (
+    "text types agents users tags time_range references max_depth min_relevance min_importance "
+    "sort scorer"
+).split()
+
+
+@post("/search", sync_to_thread=True, status_code=200)
+def search(caller: Asking, data: JSONBody[Search]) -> Found:
+    """The best entries and nodes for a query, and why each of them ranks where it does."""
+    began = time.perf_counter()
+    if not 1 <= data.limit <= _MOST:
+        raise InvalidQueryError(f"limit must be from 1 to {_MOST}.", field="limit")
+    asked = _asked(data)
+    scorer = data.scorer or "recall"
+    memory = caller.memory
+    hits = Hits([])
+    if "entry" in data.kinds:
+        hits = _entries(memory, data, asked)
+    nodes = []
+    if "node" in data.kinds and data.text.strip() and not data.session_id:
+        nodes = _nodes(memory, data)
+    ranked: list[Any] = [*hits, *nodes]
+    if data.sort in (None, "relevance", "relevance_desc"):
+        ranked.sort(key=lambda one: -one.relevance)
+    rows = [_row(one, data.text, scorer) for one in ranked[: data.limit]]
+    return Found(
+        hits=rows,
+        facets=_facets(hits, len(nodes)),
+        total=len(ranked),
+        total_exact=data.facets and len(ranked) < _DEEP,
+        took_ms=round((time.perf_counter() - began) * 1000, 3),
+        index=IndexState(caught_up=True, semantic=hits.semantic, missing=hits.missing),
+    )
+
+
+def _row(one: Any, text: str, scorer: str) -> HitRow:
+    is_entry = isinstance(one, Hit)
+    return entry_hit(one, text, scorer) if is_entry else node_hit(one, text, scorer)
+
+
+def _asked(data: Search) -> dict[str, Any]:
+    given = {name: getattr(data, name) for name in _GIVEN}
+    return {name: value for name, value in given.items() if value not in (None, (), "")}
+
+
+def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
+    limit = _DEEP if data.facets else data.limit
+    more = {"include_archived": True} if data.include_archived and data.session_id else {}
+    hits = memory.query(data.session_id, {**asked, "limit": limit}, **more)
+    if data.as_of is None:
+        return hits
+    if data.session_id is None:
+        raise InvalidQueryError("as_of looks at one session.", field="as_of")
+    then = {entry.id for entry in memory.get_entries(data.session_id, as_of=data.as_of)}
+    return Hits([hit for hit in hits if hit.entry.id in then], hits.semantic, hits.missing)
+
+
+def _nodes(memory: Memory, data: Search) -> list[object]:
+    """The nodes that fit; none where there is no graph, or none in sight."""
+    look = getattr(memory, "search_nodes", None)
+    if look is None or data.types or data.tags or data.agents or data.references:
+        return []
+    try:
+        return list(look(data.text))
+    except NotAllowedError:
+        return []
+
+
+def _facets(hits: Hits, nodes: int) -> SearchFacets:
+    types, agents, tags = Counter[str](), Counter[str](), Counter[str]()
+    for hit in hits:
+        types[hit.entry.type] += 1
+        tags.update(hit.entry.tags)
+        if hit.entry.agent_id is not None:
+            agents[hit.entry.agent_id] += 1
+    kinds = {"entry": len(hits), "node": nodes}
+    return SearchFacets(
+        types=dict(types),
+        agents=dict(agents.most_common(50)),
+        tags=dict(tags.most_common(50)),
+        kinds={name: count for name, count in kinds.items() if count},
+    )
+
+
+@post("/context", sync_to_thread=True, status_code=200)
+def context(caller: Asking, data: JSONBody[Ask]) -> ContextBlock:
+    """Exactly the block that `memory.context()` gives for a question, and what it is made of."""
+    memory = caller.memory if data.agent_id is None else caller.memory.for_agent(data.agent_id)
+    block = memory.context(data.session_id, data.text, max_tokens=data.budget_tokens)
+    return ContextBlock(
+        text=block.text,
+        tokens=block.tokens,
+        omitted=block.omitted,
+        items=[_item(one, block.text) for one in block.sources],
+    )
+
+
+def _item(identifier: str, text: str) -> ContextItem:
+    """A source, with the share of the block that its line and the lines below it take."""
+    kind = "node" if "/" in identifier or identifier.endswith(".md") else "entry"
+    mark = f"- [{word(identifier)}]"
+    _, _, after = text.partition(mark)
+    lines = after.split("\n")
+    said = list(takewhile(lambda line: line.startswith("  "), lines[1:]))
+    head = f"{mark}{lines[0]}"
+    size = sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in (head, *said))
+    return ContextItem(kind=kind, id=identifier, tokens=-(-size // 4), why="")
+
+
+ROUTES = [search, context]

@@ -1,0 +1,243 @@
+"""From what the library answers to what the API tells."""
+
+import base64
+import re
+import threading
+from collections import OrderedDict
+from datetime import timedelta
+
+import msgspec
+
+from mnemolog.faces.http.passes import utc_now
+from mnemolog.faces.http.search_shapes import HitRow, NodeRow, Why, WhyPart
+from mnemolog.faces.http.shapes import EntryRow, Knowledge, Provenance, Raw, ReceiptRow, SessionRow
+from mnemolog.memory import Memory
+from mnemolog.model.entry import Entry, Receipt
+from mnemolog.model.inspecting import RawLine, Told
+from mnemolog.model.query import Hit
+from mnemolog.model.session import Session, Statistics
+from mnemolog.model.times import to_text
+
+_MATCH = ("lexical", "semantic", "neighbours", "session", "speaker")
+_KEPT = 2000
+_SETTLED = timedelta(seconds=2)
+_WORD = re.compile(r"\w+", re.UNICODE)
+_MOST_MARKS = 50
+_SHOWN = 4000
+
+
+class Numbers:
+    """Statistics of sessions, counted again only when a session was written to."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._known: OrderedDict[object, tuple[Statistics, int, int]] = OrderedDict()
+
+    def of(self, memory: Memory, session: Session, scope: object) -> tuple[Statistics, int, int]:
+        """A session in numbers, how much of it is hidden, and how much is quarantined."""
+        key = (scope, session.id, session.updated_at, session.state)
+        with self._mutex:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = (
+            memory.get_statistics(session.id),
+            len(memory.hidden_entries(session.id)),
+            memory.quarantined(session.id),
+        )
+        if session.updated_at > to_text(utc_now() - _SETTLED):
+            return found  # more may be written in the same millisecond
+        with self._mutex:
+            self._known[key] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+
+def session_row(
+    session: Session, numbers: tuple[Statistics, int, int], markers: dict[str, object]
+) -> SessionRow:
+    """A session in the list."""
+    counted, hidden, quarantined = numbers
+    invalidated, processed = _seq(markers, "invalidated"), _seq(markers, "processed_until")
+    return SessionRow(
+        id=session.id,
+        user_id=session.user_id,
+        agent_ids=session.agent_ids,
+        state=session.state,
+        created_at=session.created_at,
+        last_entry_at=session.updated_at,
+        mtime=session.updated_at,
+        entries=counted.total_entries,
+        by_type=counted.by_type,
+        size_bytes=counted.size_bytes,
+        limit_bytes=counted.max_size_bytes,
+        hidden=hidden,
+        quarantined=quarantined,
+        knowledge=Knowledge(pending=invalidated > processed, processed_until=processed),
+        metadata=session.metadata,
+    )
+
+
+def _seq(markers: dict[str, object], name: str) -> int:
+    found = markers.get(name)
+    number = found.get("seq") if isinstance(found, dict) else found
+    return number if isinstance(number, int) else 0
+
+
+def entry_row(told: Told) -> EntryRow:
+    """An entry with what is known about it."""
+    entry = told.entry
+    return EntryRow(
+        entry=entry,
+        place=told.place,
+        importance=told.importance,
+        decay=told.decay,
+        accesses=told.accesses,
+        last_access=told.last_access,
+        provenance=Provenance(writer=entry.agent_id or entry.role, channel=entry.origin),
+        redactions=told.redactions,
+        flags=_flags(told),
+        revisions=told.revisions,
+        hidden_at=told.hidden_at,
+        hidden_until=told.hidden_until,
+    )
+
+
+def _flags(told: Told) -> list[str]:
+    is_set = {
+        "hidden": told.hidden_at is not None,
+        "revised": told.revisions > 1,
+        "redacted": bool(told.redactions),
+        "recalled": told.entry.origin == "recall",
+        "tool": told.entry.origin == "tool",
+        "imported": told.entry.origin == "import",
+        "future": told.entry.is_future,
+    }
+    return [name for name, is_there in is_set.items() if is_there]
+
+
+def raw_row(found: RawLine) -> Raw:
+    """An exact line as text."""
+    try:
+        text, encoding = found.line.decode(), "utf-8"
+    except UnicodeDecodeError:
+        text, encoding = base64.b64encode(found.line).decode(), "base64"
+    return Raw(
+        line=text,
+        encoding=encoding,
+        segment=found.segment,
+        offset=found.offset,
+        bytes=len(found.line),
+        sum_ok=found.sum_ok,
+    )
+
+
+def receipt_row(receipt: Receipt) -> ReceiptRow:
+    """What became of a write."""
+    return msgspec.convert(msgspec.structs.asdict(receipt), ReceiptRow)
+
+
+def entry_hit(hit: Hit, text: str, scorer: str) -> HitRow:
+    """An entry that was found."""
+    shown = hit.entry.text[:_SHOWN]
+    return HitRow(
+        kind="entry",
+        entry=hit.entry,
+        node=None,
+        text=shown,
+        relevance=hit.relevance,
+        highlights=highlights(shown, text),
+        why=why(hit.why, hit.relevance, scorer),
+    )
+
+
+def node_hit(found: object, text: str, scorer: str) -> HitRow:
+    """A node that was found."""
+    node, relevance = found.node, float(found.relevance)  # type: ignore[attr-defined]
+    shown = node.body[:_SHOWN]
+    parts = {str(name): float(value) for name, value in found.why.items()}  # type: ignore[attr-defined]
+    return HitRow(
+        kind="node",
+        entry=None,
+        node=NodeRow(
+            user=node.user_id,
+            path=node.address,
+            title=node.title,
+            description=node.description,
+            updated_at=node.updated_at,
+        ),
+        text=shown,
+        relevance=relevance,
+        highlights=highlights(shown, text),
+        why=why(parts, relevance, scorer),
+    )
+
+
+def highlights(shown: str, asked: str) -> list[tuple[int, int]]:
+    """Where words of the question stand in a text; a word counts by how it begins."""
+    starts = {word.casefold()[:4] for word in _WORD.findall(asked[:1000]) if len(word) > 2}
+    found = [
+        (match.start(), match.end())
+        for match in _WORD.finditer(shown)
+        if len(match[0]) > 2 and match[0].casefold()[:4] in starts
+    ]
+    return found[:_MOST_MARKS]
+
+
+def why(parts: dict[str, float], relevance: float, scorer: str) -> Why:
+    """What a relevance is made of, in parts that give it when they are put together again."""
+    known = {name: float(value) for name, value in parts.items()}
+    if scorer == "product":
+        return Why(scorer=scorer, mode="product", parts=_factors(known, relevance))
+    if scorer == "weighted":
+        weights = {"match": 0.4, "decay": 0.3, "importance": 0.2, "access": 0.1}
+        found = [_part(name, known.get(name, 0.0), weight) for name, weight in weights.items()]
+        return Why(scorer=scorer, mode="sum", parts=_scaled(found, relevance))
+    return Why(scorer=scorer, mode="sum", parts=_recalled(known, relevance))
+
+
+def _recalled(known: dict[str, float], relevance: float) -> list[WhyPart]:
+    """Nine tenths of the match, by what it came from; the rest is age, weight and use."""
+    match = known.get("match", known.get("final", relevance))
+    evidence = {name: known.get(name, 0.0) for name in _MATCH}
+    total = sum(evidence.values())
+    if total <= 0:
+        evidence, total = {"match": match}, match
+    share = 0.9 * match / total if total > 0 else 0.0
+    found = [_part(name, raw, share) for name, raw in evidence.items() if raw > 0]
+    rest = max(0.0, relevance - sum(one.contribution for one in found))
+    prior = sum(known.get(name, 0.0) for name in ("decay", "importance", "access")) / 3
+    found.append(WhyPart(name="prior", raw=prior, weight=0.1 * match, contribution=rest))
+    return _scaled(found, relevance)
+
+
+def _part(name: str, raw: float, weight: float) -> WhyPart:
+    return WhyPart(name=name, raw=raw, weight=weight, contribution=raw * weight)
+
+
+def _scaled(parts: list[WhyPart], relevance: float) -> list[WhyPart]:
+    """Rounded, so that they sum up to what is shown as the relevance."""
+    total = sum(one.contribution for one in parts)
+    by = relevance / total if total > relevance and total > 0 else 1.0
+    for one in parts:
+        one.contribution = round(one.contribution * by, 6)
+    return parts
+
+
+def _factors(known: dict[str, float], relevance: float) -> list[WhyPart]:
+    names = ("importance", "decay", "match")
+    made = 1.0
+    found = []
+    for name in names:
+        value = known.get(name, 1.0)
+        made *= value
+        found.append(WhyPart(name=name, raw=value, weight=1.0, contribution=round(value, 6)))
+    recency = relevance / made if made > 0 else 1.0
+    found.append(WhyPart(name="recency", raw=recency, weight=1.0, contribution=round(recency, 6)))
+    return found
+
+
+def excerpt(entry: Entry) -> str:
+    """The beginning of what an entry says."""
+    return entry.text[:200]

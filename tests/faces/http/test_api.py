@@ -1,0 +1,346 @@
+"""The API: sessions, entries, searching, plans, jobs, exchange, and what it says about itself."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mnemolog.faces.http import page
+from tests.faces.http.servers import finished, in_thread
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def entries_of(owner, session, **query):
+    found = owner.get(f"/sessions/{session}/entries", params=query)
+    assert found.status_code == 200, found.text
+    return found.json()
+
+
+def planned(owner, action, selector, **more):
+    made = owner.post("/plans", json={"action": action, "selector": selector, **more})
+    assert made.status_code == 201, made.text
+    return made.json()
+
+
+def test_a_session_is_listed_with_counts_and_facets(owner, session):
+    found = owner.get("/sessions", params={"user": "ann", "limit": 200}).json()
+    [row] = [one for one in found["items"] if one["id"] == session]
+    assert row["entries"] == 3
+    assert row["by_type"] == {"conversation": 1, "decision": 1, "finding": 1}
+    assert row["state"] == "active"
+    assert row["limit_bytes"] > row["size_bytes"] > 0
+    assert found["facets"]["agents"]["architect"] >= 1
+    assert found["facets"]["states"]["active"] >= 1
+
+
+def test_lists_are_cut_and_go_on_by_cursor(owner):
+    made = [owner.post("/sessions", json={"user_id": "cursor"}).json()["id"] for _ in range(5)]
+    seen: list[str] = []
+    cursor = None
+    while True:
+        query = {"user": "cursor", "limit": 2, **({"cursor": cursor} if cursor else {})}
+        found = owner.get("/sessions", params=query).json()
+        seen += [one["id"] for one in found["items"]]
+        assert len(found["items"]) <= 2
+        assert found["total"] == 5
+        cursor = found["next_cursor"]
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted(made)
+    assert owner.get("/sessions", params={"limit": 201}).status_code == 400
+    assert owner.get("/sessions", params={"cursor": "nonsense"}).json()["code"] == "E_CURSOR"
+
+
+def test_a_session_reads_in_windows_that_join_without_a_gap(owner):
+    session = owner.post("/sessions", json={}).json()["id"]
+    batch = [{"type": "note", "content": f"note {n}"} for n in range(25)]
+    assert owner.post(f"/sessions/{session}/batch", json={"entries": batch}).status_code == 201
+    last = entries_of(owner, session, limit=10)
+    assert [one["place"] for one in last["items"]] == list(range(16, 26))
+    before = entries_of(owner, session, limit=10, before_seq=last["previous_cursor"])
+    assert [one["place"] for one in before["items"]] == list(range(6, 16))
+    onward = entries_of(owner, session, limit=10, after_seq=before["next_cursor"])
+    assert onward["items"] == last["items"]
+    middle = entries_of(owner, session, limit=5, around=12)
+    assert 12 in [one["place"] for one in middle["items"]]
+    assert middle["total"] == 25
+    some = entries_of(owner, session, q="note 1", limit=200)
+    assert len(some["items"]) == 11  # 1, and 10 to 19
+
+
+def test_the_raw_line_is_the_line_of_the_file(server, owner, session):
+    entry = entries_of(owner, session)["items"][1]["entry"]["id"]
+    raw = owner.get(f"/sessions/{session}/entries/{entry}/raw").json()
+    content = (server.root / raw["segment"]).read_bytes()
+    assert raw["line"].encode() == content[raw["offset"] : raw["offset"] + raw["bytes"]]
+    assert raw["sum_ok"]
+    assert json.loads(raw["line"])["id"] == entry
+
+
+def test_revisions_and_links_of_an_entry(owner, session):
+    first, second = [one["entry"]["id"] for one in entries_of(owner, session)["items"][:2]]
+    changed = owner.patch(f"/sessions/{session}/entries/{first}", json={"content": "We need more."})
+    assert changed.json()["status"] == "revised"
+    more = {"type": "note", "content": "see above", "references": [second]}
+    note = owner.post(f"/sessions/{session}/entries", json=more).json()["id"]
+    found = owner.get(f"/sessions/{session}/entries/{first}/revisions").json()["items"]
+    assert [one["kind"] for one in found] == ["revision", "revision"]
+    links = owner.get(f"/sessions/{session}/entries/{note}/links").json()
+    assert [one["id"] for one in links["outgoing"]] == [second]
+    back = owner.get(f"/sessions/{session}/entries/{second}/links").json()
+    assert [one["id"] for one in back["incoming"]] == [note]
+    row = owner.get(f"/sessions/{session}/entries/{first}").json()
+    assert (row["revisions"], row["place"], row["flags"]) == (2, 1, ["revised"])
+
+
+def test_a_revision_against_an_older_one_is_refused(owner, session):
+    first = entries_of(owner, session)["items"][0]["entry"]["id"]
+    refused = owner.patch(
+        f"/sessions/{session}/entries/{first}", json={"content": "x", "expected_seq": 999}
+    )
+    assert (refused.status_code, refused.json()["code"]) == (409, "E_CONCURRENT_MOD")
+
+
+@pytest.mark.parametrize("scorer", ["recall", "weighted", "product"])
+def test_the_parts_of_a_hit_give_its_relevance(owner, session, scorer):
+    asked = {"text": "which database", "session_id": session, "scorer": scorer}
+    found = owner.post("/search", json=asked).json()
+    assert found["hits"][0]["entry"]["content"]["decision"] == "Use PostgreSQL"
+    for hit in found["hits"]:
+        parts = [part["contribution"] for part in hit["why"]["parts"]]
+        total = 1.0
+        for part in parts:
+            total *= part
+        total = total if hit["why"]["mode"] == "product" else sum(parts)
+        assert total == pytest.approx(hit["relevance"], abs=1e-4)
+    assert found["facets"]["types"]["decision"] == 1
+
+
+def test_the_context_is_exactly_what_the_library_gives(server, owner, session):
+    asked = {"text": "database", "session_id": session, "budget_tokens": 500}
+    block = owner.post("/context", json=asked).json()
+    own = server.memory.context(session, "database", max_tokens=500)
+    assert (block["text"], block["tokens"]) == (own.text, own.tokens)
+    assert [item["id"] for item in block["items"]] == list(own.sources)
+
+
+def test_one_entry_is_hidden_at_once_and_brought_back(owner, session):
+    entry = entries_of(owner, session)["items"][0]["entry"]["id"]
+    selector = {"session_id": session, "ids": [entry]}
+    done = planned(owner, "delete", selector, run=True)["outcome"]
+    assert done["receipt"] == {"hidden": 1}
+    assert entries_of(owner, session)["total"] == 2
+    shown = entries_of(owner, session, hidden=True)["items"][0]
+    assert shown["hidden_until"] > shown["hidden_at"]
+    hidden = owner.get("/hidden", params={"session": session}).json()
+    assert [one["entry"]["id"] for one in hidden["items"]] == [entry]
+    assert owner.post(f"/undo/{done['undo_id']}").json()["ids"] == [entry]
+    assert entries_of(owner, session)["total"] == 3
+    assert owner.post(f"/undo/{done['undo_id']}").status_code == 404
+
+
+def test_a_plan_is_run_as_it_was_shown_or_not_at_all(owner, session):
+    plan = planned(owner, "clear_session", {"session_id": session})
+    assert plan["counts"]["entries"] == 3
+    assert "hide 3 entries" in plan["sentence"]
+    assert owner.post(f"/plans/{plan['plan_id']}/run", json={}).json()["code"] == "E_CONFIRM"
+    owner.post(f"/sessions/{session}/entries", json={"type": "note", "content": "one more"})
+    refused = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": True})
+    assert (refused.status_code, refused.json()["code"]) == (409, "E_PLAN_CHANGED")
+    again = refused.json()["plan"]
+    assert again["counts"]["entries"] == 4
+    assert entries_of(owner, session)["total"] == 4
+    done = owner.post(f"/plans/{again['plan_id']}/run", json={"confirm": True})
+    assert done.json()["receipt"] == {"hidden": 4}
+    assert entries_of(owner, session)["total"] == 0
+    twice = owner.post(f"/plans/{again['plan_id']}/run", json={"confirm": True})
+    assert twice.status_code == 404
+    owner.post(f"/undo/{done.json()['undo_id']}")
+    assert entries_of(owner, session)["total"] == 4
+
+
+def test_what_must_be_confirmed_cannot_be_run_at_once(owner, session):
+    selector = {"session_id": session, "types": ["decision"]}
+    refused = owner.post("/plans", json={"action": "erase", "selector": selector, "run": True})
+    assert (refused.status_code, refused.json()["code"]) == (400, "E_CONFIRM")
+    assert entries_of(owner, session)["total"] == 3
+
+
+def test_an_erasure_ends_with_its_proof_and_the_bytes_are_gone(server, owner):
+    secret = "xylophone-quartz-" + "8261"
+    session = owner.post("/sessions", json={}).json()["id"]
+    entry = {"type": "note", "content": secret, "tags": ["sensitive"]}
+    owner.post(f"/sessions/{session}/entries", json=entry)
+    owner.post("/search", json={"text": secret})
+    plan = planned(owner, "erase", {"session_id": session, "tags": ["sensitive"]})
+    assert plan["confirm"] == "count"
+    wrong = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": True})
+    assert wrong.json()["code"] == "E_CONFIRM"
+    done = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": 1}).json()
+    job = finished(owner, done["job_id"])
+    assert job["state"] == "done", job
+    assert job["result"]["erased"] == 1
+    assert job["result"]["proof"]["clean"]
+    assert job["result"]["proof"]["files"] > 0
+    for file in server.root.rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes()
+    proof = finished(owner, owner.post("/verify", json={"text": [secret]}).json()["id"])
+    assert proof["result"]["proof"]["clean"]
+    actions = [row["action"] for row in owner.get("/audit").json()["items"]]
+    assert "erase" in actions
+    assert owner.get("/audit").json()["chain_ok"]
+
+
+def test_sessions_are_archived_restored_and_deleted_by_plans(owner, session):
+    for action, state in (("archive_session", "archived"), ("restore_session", "active")):
+        plan = planned(owner, action, {"session_ids": [session]})
+        done = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": True})
+        assert done.status_code == 200, done.text
+        assert owner.get(f"/sessions/{session}").json()["state"] == state
+    plan = planned(owner, "delete_session", {"session_ids": [session]})
+    assert any(name.endswith("memory.jsonl") for name in plan["files"])
+    done = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": 3})
+    assert finished(owner, done.json()["job_id"])["state"] == "done"
+    gone = owner.get(f"/sessions/{session}")
+    assert (gone.status_code, gone.json()["code"]) == (404, "E_SESSION_NOT_FOUND")
+
+
+@pytest.mark.parametrize("action", ["retention", "redact", "reindex", "compact", "repair"])
+def test_upkeep_is_planned_and_done_as_a_job(owner, session, action):
+    selector = {"session_ids": [session]} if action == "compact" else {}
+    plan = planned(owner, action, selector)
+    confirm = plan["counts"]["entries"] if plan["confirm"] == "count" else True
+    done = owner.post(f"/plans/{plan['plan_id']}/run", json={"confirm": confirm})
+    job = finished(owner, done.json()["job_id"])
+    assert job["state"] == "done", job
+    assert job["id"] in [one["id"] for one in owner.get("/jobs").json()["items"]]
+
+
+def test_an_export_is_fetched_once_by_its_ticket_and_imported_again(server, owner, session):
+    asked = {"layout": "jsonl", "session_id": session}
+    job = finished(owner, owner.post("/exports", json=asked).json()["id"])
+    ticket = job["result"]["ticket"]
+    with server.client("nobody") as nobody:  # a link brings no token
+        found = nobody.get(f"/downloads/{ticket}")
+        assert found.status_code == 200
+        assert nobody.get(f"/downloads/{ticket}").status_code == 404
+    files = {"files": {"export.jsonl": found.text}, "prefix": "again-"}
+    dry = finished(owner, owner.post("/imports", json={**files, "dry_run": True}).json()["id"])
+    assert dry["result"]["new"] >= 3
+    assert owner.get(f"/sessions/again-{session}").status_code == 404
+    done = finished(owner, owner.post("/imports", json=files).json()["id"])
+    assert done["result"]["new"] == dry["result"]["new"]
+    assert owner.get(f"/sessions/again-{session}").json()["entries"] == 3
+
+
+def test_an_export_of_several_files_is_one_archive(owner, session):
+    asked = {"layout": "four-files", "session_id": session}
+    job = finished(owner, owner.post("/exports", json=asked).json()["id"])
+    found = owner.get(f"/downloads/{job['result']['ticket']}")
+    assert len(zipfile.ZipFile(io.BytesIO(found.content)).namelist()) >= 3
+
+
+def test_a_node_is_written_read_versioned_and_guarded(owner):
+    path = "/nodes/ann/projects%2Fpayments"
+    made = owner.put(path, json={"body": "Uses [[Other]].", "reason": "first"})
+    assert (made.status_code, made.json()["status"]) == (200, "created")
+    node = owner.get(path).json()
+    assert node["path"] == "projects/payments"
+    assert node["outgoing"][0]["exists"] is False
+    fresh = {"If-Match": node["hash"]}
+    second = owner.put(path, json={"body": "Uses PostgreSQL."}, headers=fresh)
+    assert second.json()["status"] == "updated"
+    stale = owner.put(path, json={"body": "Uses MongoDB."}, headers=fresh)
+    assert (stale.status_code, stale.json()["code"]) == (412, "E_NODE_CONFLICT")
+    assert "PostgreSQL" in stale.json()["theirs"]
+    assert stale.json()["hash"] == second.json()["hash"]
+    versions = owner.get(f"{path}/versions").json()["items"]
+    assert len(versions) == 2
+    newest = owner.get(f"{path}/versions/{versions[-1]['n']}").json()
+    assert {"+", "-"} <= {line["op"] for hunk in newest["hunks"] for line in hunk["lines"]}
+    back = owner.post(f"{path}/versions/{versions[0]['n']}/revert", json={})
+    assert back.json()["status"] == "updated"
+    assert "Other" in owner.get(path).json()["body"]
+    assert [one["path"] for one in owner.get("/nodes/ann").json()["items"]] == ["projects/payments"]
+    assert owner.get("/graph/ann").json()["nodes"][0]["path"] == "projects/payments"
+    found = owner.post("/search", json={"text": "payments other", "kinds": ["node"]}).json()
+    assert [hit["node"]["path"] for hit in found["hits"]] == ["projects/payments"]
+    assert owner.delete(path).json()["status"] == "deleted"
+    assert owner.get(path).status_code == 404
+
+
+def test_the_worker_and_the_review_can_be_looked_at(owner):
+    assert owner.get("/worker").json()["state"] in ("idle", "working")
+    assert owner.post("/worker/tick").json()["done"] >= 0
+    assert owner.get("/review").json() == {"items": [], "total": 0}
+    gone = owner.post("/review/nope", json={"verdict": "accept"})
+    assert gone.status_code == 404
+
+
+def test_health_tells_totals_curves_rules_findings_and_settings(owner, session):
+    assert owner.get("/stats").json()["entries"] >= 3
+    series = owner.get("/stats/series", params={"metric": "entries"}).json()
+    assert len(series["t"]) == len(series["series"]["decision"])
+    curves = {one["type"]: one for one in owner.get("/stats/decay").json()["items"]}
+    assert curves["conversation"]["points"][0] == [0.0, 1.0]
+    assert 0 <= owner.get("/stats/recalled").json()["never_share"] <= 1
+    rules = owner.get("/retention").json()
+    assert {one["type"]: one["days"] for one in rules["rules"]}["conversation"] == 90
+    assert rules["next_run"] is not None
+    assert isinstance(owner.get("/doctor").json()["healthy"], bool)
+    settings = {one["key"]: one for one in owner.get("/settings").json()["items"]}
+    assert settings["storage.durability"]["value"] == "always"
+    assert owner.get(f"/sessions/{session}/minimap").json()["buckets"][0]["from_seq"] == 1
+    names = [one["name"] for one in owner.get(f"/sessions/{session}/files").json()["files"]]
+    assert any(name.endswith("manifest.json") for name in names)
+
+
+def test_a_setting_is_changed_in_its_file_against_what_was_read(tmp_path):
+    root = tmp_path / "store"
+    root.mkdir(mode=0o700)
+    config = "# mine\n[storage]\nbatch_write_size = 7 # few\n\n[decay]\nminimum = 0.2\n"
+    (root / "config.toml").write_text(config)
+    with in_thread(root) as server, server.client() as client:
+        read = client.get("/settings").json()["hash"]
+        sent = {
+            "storage.batch_write_size": 9,
+            "storage.durability": "batch",
+            "search.timeout_ms": 5,
+        }
+        done = client.patch("/settings", json=sent, headers={"If-Match": read})
+        assert done.status_code == 200, done.text
+        assert set(done.json()["pending"]) == set(sent)
+        stale = client.patch("/settings", json=sent, headers={"If-Match": read})
+        assert (stale.status_code, stale.json()["code"]) == (409, "E_CONCURRENT_MOD")
+        for wrong in ({"storage.durability": "never"}, {"storage.nope": 1}):
+            refused = client.patch("/settings", json=wrong)
+            assert (refused.status_code, refused.json()["code"]) == (400, "E_SETTINGS")
+    text = (root / "config.toml").read_text()
+    assert text.startswith("# mine\n[storage]\n")
+    assert "minimum = 0.2" in text
+    with in_thread(root) as server:
+        assert server.memory.settings.storage.batch_write_size == 9
+        assert server.memory.settings.storage.durability == "batch"
+        assert server.memory.settings.search.timeout_ms == 5
+
+
+def test_an_error_says_what_was_refused_and_what_to_do(owner, session):
+    refused = owner.post(f"/sessions/{session}/entries", json={"type": "Not A Type"})
+    told = refused.json()
+    assert refused.status_code == 400
+    assert refused.headers["content-type"].startswith("application/problem+json")
+    assert told["code"] == "E_INVALID_FORMAT"
+    assert told["advice"]
+    assert told["fields"]
+    assert told["request_id"] == refused.headers["x-request-id"]
+    unknown = owner.post("/sessions", json={"usr": "ann"})
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "E_SCHEMA_INVALID")
+    assert owner.get("/nowhere").json()["code"] == "E_NOT_FOUND"
+    assert owner.delete("/sessions").json()["code"] == "E_METHOD"
+
+
+def test_the_page_of_the_api_is_current():
+    assert (DOCS / "http.md").read_text() == page.page().rstrip() + "\n"

@@ -1,0 +1,180 @@
+"""What an operator sees: figures, and a log that never says what anybody said."""
+
+import json
+import logging
+
+import pytest
+from opentelemetry import trace
+
+from mnemolog import Memory
+from mnemolog.errors import LockTimeoutError
+from mnemolog.faces.http import logs, spans
+from mnemolog.model.observing import Fact, observe
+from tests.faces.http.servers import in_process, in_thread
+
+SECRET = "the marmot whistles twice"
+
+
+@pytest.fixture
+def facts():
+    """What the core tells."""
+    found: list[Fact] = []
+    forget = observe(found.append)
+    yield found
+    forget()
+
+
+def named(found, name):
+    return [fact for fact in found if fact.name == name]
+
+
+def figures(server):
+    with server.client() as client:
+        text = client.get(f"{server.url}/metrics").text
+    rows = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in rows}, text
+
+
+@pytest.mark.req(
+    "S002-188", "S002-189", "S002-190", "S002-191", "S002-192", "S002-193", "S002-194", "S002-195"
+)
+def test_the_eight_metrics_are_counted_and_hold_no_content(tmp_path):
+    root = tmp_path / "store"
+    with in_thread(root) as server, server.client() as client:
+        session = client.post("/sessions", json={"user_id": "ann"}).json()["id"]
+        for n in range(5):
+            entry = {"type": "note", "content": f"{SECRET} {n}"}
+            client.post(f"/sessions/{session}/entries", json=entry)
+        client.post("/search", json={"text": SECRET, "kinds": ["entry"]})
+        plan = client.post(
+            "/plans", json={"action": "compact", "selector": {"session_id": session}}
+        ).json()
+        client.post(f"/plans/{plan['plan_id']}/run", json={"confirm": True})
+        assert server.built is not None
+        server.built.house.jobs._pool.shutdown(wait=True)
+        log = next((root / "sessions" / session).glob("memory*.jsonl"))
+        with log.open("ab") as file:
+            file.write(b"damaged\n")
+        found, text = figures(server)
+    assert found["memory_sessions_active"] == 1
+    assert found["memory_entries_total"] == 5
+    assert found["memory_size_bytes"] > 0
+    assert found["memory_operations_write_duration_ms_count"] == 5
+    assert found["memory_operations_query_duration_ms_count"] == 1
+    assert found["memory_locks_contention_count_total"] >= 0
+    assert found["memory_compaction_count_total"] == 1
+    assert found["memory_errors_corruption_count"] == 1
+    assert SECRET not in text
+    assert session not in text
+
+
+@pytest.mark.req("S002-193")
+def test_a_writer_that_finds_the_lock_taken_is_counted(tmp_path, facts):
+    with Memory.open(tmp_path / "store", settings={"concurrency.lock_timeout_ms": 50}) as memory:
+        session = memory.create_session().id
+        memory.add_memory(session, type="note", content="first")
+        with Memory.open(tmp_path / "store") as other, other.brought_back(session):
+            pass
+        lock = (tmp_path / "store" / "sessions" / session / "lock").open("r+b")
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(LockTimeoutError):
+            memory.add_memory(session, type="note", content="second")
+        lock.close()
+    assert len(named(facts, "lock.contended")) >= 1
+    assert len(named(facts, "lock.timeout")) == 1
+
+
+@pytest.mark.req("S002-196", "S002-197", "S002-198", "S002-199")
+def test_each_kind_of_event_has_its_level():
+    levels = {name: logging.getLevelName(level) for name, (level, _) in logs.LEVELS.items()}
+    for name in ("lock.acquired", "lock.released", "cache.hit", "cache.miss"):
+        assert levels[name] == "DEBUG"
+    for name in ("session.created", "session.archived", "compaction.started", "compaction.ended"):
+        assert levels[name] == "INFO"
+    assert levels["lock.timeout"] == levels["size.near_limit"] == "WARNING"
+    assert levels["damage"] == "ERROR"
+
+
+@pytest.mark.req("S002-196", "S002-197", "S002-198")
+def test_the_core_tells_of_locks_caches_sessions_compactions_and_full_logs(tmp_path, facts):
+    small = {"storage.max_session_size_mb": 0.0022, "compaction.auto": False}
+    with Memory.open(tmp_path / "store", settings=small) as memory:
+        session = memory.create_session().id
+        for _ in range(6):
+            memory.add_memory(session, type="note", content="x" * 100)
+        memory.compact_session(session)
+        memory.archive_session(session)
+        memory.restore_session(session)
+        memory.delete_session(session)
+    names = {fact.name for fact in facts}
+    assert {"lock.acquired", "lock.released", "cache.hit", "cache.miss"} <= names
+    assert {"session.created", "session.archived", "session.restored", "session.deleted"} <= names
+    assert "size.near_limit" in names
+    assert all(isinstance(value, int | float) for fact in facts for value in fact.numbers.values())
+
+
+@pytest.mark.req("S002-201")
+def test_a_compaction_says_how_much_went_and_how_long_it_took(tmp_path, facts):
+    with Memory.open(tmp_path / "store") as memory:
+        session = memory.create_session().id
+        done = memory.add_memory(session, type="note", content="x")
+        memory.update_memory(session, done.id, content="y")
+        memory.compact_session(session)
+    [ended] = named(facts, "compaction.ended")
+    assert len(named(facts, "compaction.started")) == 1
+    assert (ended.numbers["entries_before"], ended.numbers["entries_after"]) == (1, 1)
+    assert ended.numbers["size_reduction_mb"] > 0
+    assert ended.numbers["duration_ms"] > 0
+
+
+@pytest.mark.req("S002-199", "S002-200")
+def test_the_log_is_json_lines_without_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("MNEMOLOG_SERVER_LOG_LEVEL", "debug")
+    root = tmp_path / "store"
+    with in_process(root) as (server, process):
+        with server.client() as client:
+            session = client.post("/sessions", json={"user_id": "ann"}).json()["id"]
+            entry = {"type": "note", "content": SECRET, "tags": ["marmot"]}
+            client.post(f"/sessions/{session}/entries", json=entry)
+            client.post("/search", json={"text": SECRET})
+            client.get("/sessions", params={"q": SECRET})
+            client.get(f"/nodes/{SECRET}")
+            log = next((root / "sessions" / session).glob("memory*.jsonl"))
+            with log.open("ab") as file:
+                file.write(b"damaged\n")
+            client.get(f"/sessions/{session}/entries")
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+    lines = [json.loads(line) for line in errors.splitlines()]
+    wanted = {"timestamp", "level", "component", "session_id", "message", "metadata"}
+    assert all(set(line) == wanted for line in lines)
+    assert {"DEBUG", "INFO", "ERROR"} <= {line["level"] for line in lines}
+    assert "marmot" not in errors
+    routes = {line["metadata"].get("route") for line in lines if line["message"] == "request"}
+    assert "/api/v1/sessions/{session_id}/entries" in routes
+    assert "/api/v1/nodes/{user}" in routes
+    assert [line for line in lines if line["message"] == "damage" and line["level"] == "ERROR"]
+    assert [line for line in lines if line["message"] == "session.created"]
+
+
+def test_spans_are_made_only_where_an_exporter_is_configured(monkeypatch):
+    made: list[tuple[str, dict]] = []
+
+    class Tracer:
+        def start_span(self, name, **more):
+            made.append((name, more["attributes"]))
+            return trace.INVALID_SPAN
+
+    monkeypatch.setattr(trace, "get_tracer", lambda name: Tracer())
+    assert spans.observer({}) is None
+    assert spans.observer({"OTEL_TRACES_EXPORTER": "none"}) is None
+    note = spans.observer({"OTEL_TRACES_EXPORTER": "otlp"})
+    assert note is not None
+    note(Fact("write", "sess-1", {"duration_ms": 2.0, "entries": 1}))
+    note(Fact("lock.acquired", "sess-1", {}))
+    [(name, attributes)] = made
+    assert name == "gen_ai.memory.write"
+    assert attributes["gen_ai.memory.write.duration_ms"] == 2.0
+    assert "sess-1" not in str(attributes)

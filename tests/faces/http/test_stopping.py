@@ -1,0 +1,91 @@
+"""Stopping: nothing that was acknowledged is lost, nothing is left half done."""
+
+import json
+import signal
+import threading
+
+import httpx2
+import pytest
+
+from mnemolog import Memory
+from mnemolog.stores.files.jobs import JobFile
+from tests.faces.http.servers import in_process, in_thread
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_in_the_middle_of_writes_loses_nothing_acknowledged(tmp_path, how):
+    root = tmp_path / "store"
+    acknowledged: list[str] = []
+    with in_process(root) as (server, process):
+        with server.client() as client:
+            session = client.post("/sessions", json={}).json()["id"]
+        enough = threading.Event()
+
+        def write(number):
+            with server.client() as client:
+                for n in range(10_000):
+                    entry = {"type": "note", "content": f"{number} {n}"}
+                    try:
+                        done = client.post(f"/sessions/{session}/entries", json=entry)
+                    except httpx2.TransportError:
+                        return
+                    if done.status_code != 201:
+                        return
+                    acknowledged.append(done.json()["id"])
+                    if len(acknowledged) >= 100:
+                        enough.set()
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        assert enough.wait(60)
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=60)
+        for thread in threads:
+            thread.join()
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    with Memory.open(root) as memory:
+        kept = {entry.id for entry in memory.get_entries(session)}
+    assert len(acknowledged) >= 100
+    assert set(acknowledged) <= kept
+
+
+def test_open_streams_end_with_the_server(tmp_path):
+    with in_process(tmp_path / "store") as (server, process):
+        with server.client() as client, client.stream("GET", "/events") as response:
+            lines = response.iter_lines()
+            assert next(lines).startswith("retry")
+            process.terminate()
+            assert [line for line in lines if line.startswith("data")] == []
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+
+
+def test_a_job_that_was_cut_short_is_reported_by_the_next_server(tmp_path):
+    root = tmp_path / "store"
+    Memory.open(root).close()
+    job = {
+        "id": "job_1",
+        "action": "verify",
+        "state": "running",
+        "started_at": "2026-11-15T00:00:00.000Z",
+    }
+    JobFile(str(root)).write([job])
+    with in_thread(root) as server, server.client() as client:
+        found = client.get("/jobs/job_1").json()
+    assert found["state"] == "interrupted"
+    assert found["error"]["code"] == "E_INTERRUPTED"
+
+
+def test_a_job_that_runs_when_the_server_stops_is_finished_first(tmp_path):
+    root = tmp_path / "store"
+    with in_thread(root) as server, server.client() as client:
+        session = client.post("/sessions", json={}).json()["id"]
+        batch = [{"type": "note", "content": f"note {n}"} for n in range(500)]
+        client.post(f"/sessions/{session}/batch", json={"entries": batch})
+        job = client.post("/verify", json={"text": ["nowhere to be found"]}).json()["id"]
+    [kept] = [one for one in JobFile(str(root)).read() if one["id"] == job]
+    assert kept["state"] in ("done", "interrupted")
+    assert json.dumps(kept).count("nowhere") == 0
