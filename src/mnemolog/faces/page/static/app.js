@@ -42,6 +42,8 @@ function View({ name }) {
     return () => { isHere = false; };
   }, [name]);
   useEffect(() => { if (error) reset(); }, [route.value.path.join("/")]);
+  // What had the focus may be gone with the view before; then the content has it.
+  useEffect(() => { if (document.activeElement === document.body) place.current?.focus({ preventScroll: true }); }, [module, route.value.path.join("/")]);
   useEffect(() => { document.title = `${module?.View.title ?? "mnemolog"} · mnemolog`; });
   const shown = error ? html`<${Trouble} trouble=${error} again=${reset} />` : module && html`<${module.View} key=${module.name} />`;
   return html`<main id="main" ref=${place} tabindex="-1">${failed.value ? html`<${Trouble} trouble=${failed.value} />` : shown}</main>`;

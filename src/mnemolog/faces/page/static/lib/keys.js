@@ -40,6 +40,8 @@ addEventListener("keydown", (event) => {
   const isLetter = event.key.length === 1 && !withControl;
   if (isLetter && (isTyping(event.target) || !areOn.value)) return;
   if (event.key !== "Escape" && document.querySelector("dialog[open]")) return;
+  // A control that has the focus knows best what Enter means.
+  if (event.key === "Enter" && /** @type {Element} */ (event.target).closest?.("a, button, summary, input, select, textarea")) return;
   const name = `${withControl ? "Ctrl " : ""}${event.shiftKey && /^[a-z]$/.test(single) ? "Shift " : ""}${single}`;
   const chord = waiting ? `${waiting} ${name}` : name;
   clearTimeout(timer);

@@ -5,6 +5,7 @@ import { Text } from "../parts/glyph.js";
 
 export const MOST = 64 * 1024;
 const LONGEST = 300;
+const LOADING = 5000;
 const KEPT = 1000;
 
 /** The one policy of the page: it knows the two workers and cannot make HTML. */
@@ -40,15 +41,27 @@ export function lex(text) {
 
 function send() {
   if (!queue.length) return;
-  if (!worker) {
-    worker = startWorker("markdown");
-    isReady = false;
-    worker.onmessage = ({ data }) => { isReady = true; if (data.id === queue[0]?.id) settle(data.tokens ?? null); };
-    worker.onerror = () => { worker = null; settle(null); };
-  }
+  if (!worker) return load();
+  if (!isReady) return; // it says when it is
   worker.postMessage({ id: queue[0].id, text: queue[0].text });
-  // Loading the worker for the first time is not the text's fault.
-  timer = setTimeout(() => { worker?.terminate(); worker = null; settle(null); }, isReady ? LONGEST : LONGEST + 3000);
+  timer = setTimeout(giveUp, LONGEST);
+}
+
+/** Start the worker; that this takes a while is not the text's fault. */
+function load() {
+  worker = startWorker("markdown");
+  isReady = false;
+  worker.onmessage = ({ data }) => {
+    if (data.isReady) { clearTimeout(timer); isReady = true; send(); } else if (data.id === queue[0]?.id) settle(data.tokens ?? null);
+  };
+  worker.onerror = giveUp;
+  timer = setTimeout(giveUp, LOADING);
+}
+
+function giveUp() {
+  worker?.terminate();
+  worker = null;
+  settle(null);
 }
 
 function settle(tokens) {
@@ -61,8 +74,11 @@ function settle(tokens) {
   send();
 }
 
+// Whoever reads this module is about to lay something out.
+load();
+
 /** Text as Markdown; plain until it is read, and plain with a note where it cannot be.
- * @param {{text: string, link?: (target: string) => string | null}} props `link` makes an address of `[[target]]` */
+ * @param {{text: string, link?: (target: string) => string | null}} props `link` makes an address of `[[target]]`, `link.comment` a mark of an HTML comment that it knows */
 export function Markdown({ text, link }) {
   const [tokens, set] = useState(/** @type {any} */ (known.get(text)));
   useEffect(() => {
@@ -87,6 +103,7 @@ function block(token, link) {
     case "hr": return html`<hr />`;
     case "list": return html`<${token.ordered ? "ol" : "ul"} start=${token.ordered ? Number(token.start) || 1 : undefined}>${token.items.map((item) => html`<li>${token.task || item.task ? html`<input type="checkbox" checked=${item.checked} disabled />` : null}${blocks(item.tokens ?? [], link)}</li>`)}</>`;
     case "table": return table(token, link);
+    case "html": return link?.comment?.(token.raw) ?? html`<p><${Text} text=${token.raw} /></p>`;
     case "text": return token.tokens ? html`<span>${inline(token.tokens, link)}</span>` : html`<${Text} text=${token.text} />`;
     default: return html`<p><${Text} text=${token.raw ?? token.text ?? ""} /></p>`;
   }
@@ -111,6 +128,7 @@ function span(token, link) {
     case "link": return anchor(token.href, inline(token.tokens, link), token.raw);
     case "image": return anchor(token.href, html`<${Text} text=${`picture: ${token.text || token.href}`} />`, token.raw);
     case "checkbox": return null;
+    case "html": return link?.comment?.(token.raw) ?? html`<${Text} text=${token.raw} />`;
     case "text": case "escape": return token.tokens ? inline(token.tokens, link) : wikis(token.text, link);
     default: return html`<${Text} text=${token.raw ?? token.text ?? ""} />`;
   }

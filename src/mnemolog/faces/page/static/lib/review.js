@@ -11,4 +11,4 @@ async function count() {
 }
 
 effect(() => { if (me.value) count(); });
-listen(["review"], count);
+listen(["review", "worker"], count);

@@ -41,9 +41,16 @@ let last = history.state?.at ?? 0;
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
   route.value = read();
-  const top = scrolls.get(history.state?.at ?? 0) ?? 0;
-  requestAnimationFrame(() => setTimeout(() => scrollTo(0, top), 60));
+  const at = history.state?.at ?? 0;
+  if (!route.value.query.at) requestAnimationFrame(() => restore(scrolls.get(at) ?? 0, at, 30));
 });
+
+/** Scroll to where one was, as soon as the page is long enough for it again. */
+function restore(top, at, tries) {
+  if ((history.state?.at ?? 0) !== at) return;
+  scrollTo(0, top);
+  if (Math.abs(scrollY - top) > 2 && tries > 0) setTimeout(() => restore(top, at, tries - 1), 60);
+}
 
 // Plain clicks on our own links stay inside the page.
 addEventListener("click", (event) => {

@@ -29,8 +29,11 @@ export function useTimeline(id, { types, hidden, at }, screen) {
     put({ isBusy: true, trouble: null });
     try {
       const found = await asked(more);
-      if (mine === run.current) put({ items: found.items, before: found.previous_cursor, after: found.next_cursor, total: found.total, isBusy: false, fresh: found.next_cursor ? now.current.fresh : 0 });
+      if (mine !== run.current) return [];
+      put({ items: found.items, before: found.previous_cursor, after: found.next_cursor, total: found.total, isBusy: false, fresh: found.next_cursor ? now.current.fresh : 0 });
+      return found.items;
     } catch (trouble) { if (mine === run.current) put({ isBusy: false, trouble }); }
+    return [];
   };
   const grow = async (side) => {
     const cursor = now.current[side];

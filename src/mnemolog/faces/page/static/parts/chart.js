@@ -23,7 +23,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
       chart = new Plot({
         width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { y: false },
         scales: { x: { time: isTime } }, axes: [axis, { ...axis, size: 56 }],
-        series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(COLOURS_OF[name] ?? COLOURS[at % COLOURS.length]) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 } }))],
+        series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 } }))],
       }, [values, ...names.map((name) => series[name])], box.current);
     };
     draw();
@@ -40,13 +40,16 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     <details class="small"><summary>As a table</summary><div class="scroll"><table><thead><tr><th>${isTime ? "when" : xUnit}</th>${names.map((name) => html`<th key=${name} class="num">${name}</th>`)}</tr></thead>
       <tbody>${rows.slice(-200).map((row) => html`<tr key=${row[0]}>${row.map((cell, at) => html`<td key=${at} class=${at ? "num" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div></details>
     <div class="plot" ref=${box} aria-hidden="true"></div>
-    ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${COLOURS_OF[name] ?? COLOURS[at % COLOURS.length]})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
+    ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${colourOf(name, at)})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
 }
 
 const COLOURS_OF = Object.fromEntries(["conversation", "decision", "finding", "preference", "note", "event"].map((type) => [type, `--type-${type}`]));
 
+/** A line for several types has the colour of the first. */
+const colourOf = (name, at) => COLOURS_OF[name.split(", ")[0]] ?? COLOURS[at % COLOURS.length];
+
 /** What a token looks like now, in the theme that is on. */
-function paint(token) {
+export function paint(token) {
   const probe = document.createElement("span");
   probe.style.setProperty("color", `var(${token})`);
   document.body.append(probe);

@@ -53,7 +53,7 @@ export function Said({ entry, link }) {
   const title = type === "preference" && content.key !== undefined ? `${words(content.key)} = ${words(content.value)}` : words(content[head[0]]);
   const fields = Object.entries(content).filter(([name, value]) => !head.includes(name) && value !== null && words(value) !== "");
   return html`${title && html`<p class="title"><${Text} text=${title} most=${2000} /></p>`}
-    ${fields.length > 0 && html`<dl class="fields">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : html`<${Text} text=${name} most=${40} />`}</dt><dd><${Text} text=${words(value)} most=${4000} /></dd></div>`)}</dl>`}`;
+    ${fields.length > 0 && html`<dl class="told">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : html`<${Text} text=${name} most=${40} />`}</dt><dd><${Text} text=${words(value)} most=${4000} /></dd></div>`)}</dl>`}`;
 }
 
 /** Who speaks. */
@@ -66,7 +66,7 @@ export function Aside({ row }) {
   const { entry } = row;
   const cites = entry.references?.length ?? 0;
   return html`<div class="aside small quiet">
-    ${entry.type !== "conversation" && html`<${Pips} value=${row.importance} />`}${(entry.type !== "conversation" || row.decay < 0.995) && html`<${Pie} left=${row.decay} />`}
+    ${entry.type !== "conversation" && html`<${Pips} value=${row.importance} /><${Pie} left=${row.decay} />`}
     ${row.accesses > 0 && html`<span>recalled ${row.accesses}×</span>`}${cites > 0 && html`<span>cites ${cites}</span>`}
     ${row.revisions > 1 && html`<span>revised ${row.revisions - 1}×</span>`}${row.redactions.map((kind) => html`<span class="chip" key=${kind}>redacted ${kind}</span>`)}
     ${CAME[entry.origin] && html`<span>${CAME[entry.origin]}</span>`}
@@ -74,8 +74,7 @@ export function Aside({ row }) {
 }
 
 /** Whether the line beside the content says anything. */
-export const hasAside = ({ entry, decay, accesses, revisions, redactions }) => entry.type !== "conversation" || decay < 0.995 || accesses > 0 || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || entry.origin in CAME;
+export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "conversation" || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || entry.origin in CAME;
 
 /** The type as glyph and word. */
 export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> <${Text} text=${type} most=${40} /></span>`;
-

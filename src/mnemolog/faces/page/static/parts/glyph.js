@@ -13,7 +13,7 @@ const SHAPES = {
 };
 
 /** @param {{type: string}} props */
-export const Glyph = ({ type }) => SHAPES[type]
+export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
   ? html`<svg class="glyph" data-type=${type} viewBox="0 0 14 14" aria-hidden="true"><path d=${SHAPES[type]} fill-rule="evenodd" /></svg>`
   : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;
 

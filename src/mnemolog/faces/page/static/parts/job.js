@@ -31,7 +31,7 @@ export function Job({ id, first, children }) {
 export const Proof = ({ proof, erased }) => html`<div class="stack">
   <p class=${proof.clean ? "ok" : "danger"}><strong>${proof.clean ? "✓ Nothing is left" : "✕ Something is left"}</strong>
     ${erased !== undefined && ` · ${plural(erased, "entry", "entries")} erased`} · ${plural(proof.files, "file")} looked through${proof.elsewhere ? ` · ${count(proof.elsewhere)} of the same words in other entries` : ""}</p>
-  ${proof.places?.length > 0 && html`<table><caption class="small quiet">Removed from</caption><tbody>${proof.places.map((one) => html`<tr key=${one.place}><th scope="row">${one.place}</th><td class="num">${plural(one.lines, "line")}</td></tr>`)}</tbody></table>`}
+  ${proof.places?.length > 0 && html`<table class="bars places-left"><caption>Removed from</caption><tbody>${proof.places.map((one) => html`<tr key=${one.place}><th scope="row">${one.place}</th><td class="num">${plural(one.lines, "line")}</td></tr>`)}</tbody></table>`}
   ${proof.traces?.length > 0 && html`<ul>${proof.traces.map((one) => html`<li key=${one}><code>${one}</code></li>`)}</ul>`}
   ${proof.unreachable?.length > 0 && html`<p class="warn">Out of reach: ${proof.unreachable.join(", ")}. Remove or replace these backups by hand.</p>`}
 </div>`;

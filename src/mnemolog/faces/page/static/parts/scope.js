@@ -17,7 +17,7 @@ function Choice({ name, label, limits, known }) {
   const values = (limits?.length ? limits : names(known)).slice(0, 200);
   if (!values.length) return null;
   return html`<label class="small">${label} <select value=${route.value.query[name] ?? ""} onChange=${(event) => change({ [name]: event.currentTarget.value })}>
-    <option value="">all</option>${values.map((value) => html`<option key=${value} value=${value}>${value}</option>`)}</select></label>`;
+    <option value="">all ${name}s</option>${values.map((value) => html`<option key=${value} value=${value}>${value}</option>`)}</select></label>`;
 }
 
 const names = (known) => Array.isArray(known) ? known.map((one) => one.value ?? one.name ?? one[0] ?? one) : Object.keys(known ?? {});

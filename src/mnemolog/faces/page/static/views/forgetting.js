@@ -31,12 +31,12 @@ function Retention() {
   };
   return html`<div class="stack">
     <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
-      <p>${found.sentence}</p>
-      <${Bars} caption="What the next run would remove" rows=${Object.entries(found.counts.by_type).map(([type, value]) => ({ label: type, type, value }))} />
+      <h2>What the next run would remove</h2>
+      ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${Object.entries(found.counts.by_type).map(([type, value]) => ({ label: type, type, value }))} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
       <div class="row"><button onClick=${run} disabled=${!found.counts.entries || me.value?.scope?.read_only}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
     <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
       <h2>Rules</h2>
-      <table><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row"><${Glyph} type=${rule.type} />${rule.type}</span></td><td class="num">${rule.days === null ? "ever" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
+      <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row"><${Glyph} type=${rule.type} />${rule.type === "default" ? "every other type" : rule.type}</span></td><td class="num">${rule.days === null ? "ever" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
       <p class="quiet">${told.keep_approved_decisions ? "Decisions that the user approved are kept, whatever their age. " : ""}What is past its age is hidden first and erased after ${plural(told.undelete_days, "day")}.</p>
       <p class="quiet">Schedule <code>${told.schedule}</code>${told.auto_purge ? "" : " (switched off)"} · next run ${told.next_run ? whole(told.next_run) : "none"} · last run ${told.last_run ? whole(told.last_run) : "never"}</p></section>`}</${Loaded}>
   </div>`;
@@ -61,12 +61,14 @@ function Erase() {
       if (outcome) done(outcome.receipt);
     } catch (error) { fail(error); }
   };
+  const field = ([name, label, hint]) => html`<label key=${name} class="field">${label}<input value=${given[name] ?? ""} placeholder=${hint} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} autocomplete="off" autocapitalize="none" /></label>`;
   const isEmpty = !Object.keys(selector).some((name) => name !== "session_id");
   return html`<div class="stack">
     <form class="card stack" onSubmit=${erase} aria-label="What to erase">
       <p class="quiet">Entries that fit every line are removed from every file for good, and every byte below the root is looked through afterwards.</p>
-      <div class="fields">${FIELDS.map(([name, label, hint]) => html`<label key=${name} class="field">${label}<input value=${given[name] ?? ""} placeholder=${hint} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} autocomplete="off" /></label>`)}
-        <label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${(event) => why(event.currentTarget.value)} /></label></div>
+      <div class="fields">${FIELDS.slice(0, 2).map(field)}</div>
+      <details open=${FIELDS.slice(2).some(([name]) => given[name])}><summary>By type, agent, id or topic</summary><div class="fields">${FIELDS.slice(2).map(field)}</div></details>
+      <div class="fields"><label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${(event) => why(event.currentTarget.value)} /></label></div>
       <div class="row"><button class="final" disabled=${isEmpty || me.value?.scope?.read_only}>Plan the erasure…</button></div>
       ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>
     ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
@@ -85,7 +87,7 @@ function Check({ started }) {
   };
   return html`<form class="card stack" onSubmit=${look} aria-label="Look for words">
     <h2>Is it really gone?</h2>
-    <div class="row"><label class="field">Words that should be nowhere<input value=${text} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>
+    <div class="row low"><label class="field">Words that should be nowhere<input value=${text} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>
     <p class="small quiet">The words are looked for and not kept: not in a log, not in the audit.</p>
     ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>`;
 }

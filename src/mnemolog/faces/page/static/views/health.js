@@ -20,10 +20,11 @@ export function View() {
 }
 View.title = "Health";
 
+const ms = (value) => (value ? `${value.toFixed(1)} ms` : "–");
 const FIGURES = /** @type {[string, string, (value: number) => string][]} */ ([
   ["memory.sessions.active", "active sessions", count],
-  ["memory.operations.write.duration_ms", "write, 99 of 100 within", (value) => `${value.toFixed(1)} ms`],
-  ["memory.operations.query.duration_ms", "search, 95 of 100 within", (value) => `${value.toFixed(1)} ms`],
+  ["memory.operations.write.duration_ms", "write, 99 of 100 within", ms],
+  ["memory.operations.query.duration_ms", "search, 95 of 100 within", ms],
   ["memory.locks.contention.count", "waits for a lock", count],
   ["memory.compaction.count", "compactions", count],
   ["memory.errors.corruption.count", "lines that cannot be read", count],
@@ -50,7 +51,7 @@ function Worker() {
   const load = useLoad((stop) => get("/worker", {}, stop), ["worker"], { topics: ["worker"] });
   const act = async (path, said) => { try { await post(path); toast(said); load.again(); } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); } };
   return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
-    <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · last ${told.last_tick ? ago(told.last_tick) : "never"} · ${plural(told.queue.length, "session")} waiting</span>
+    <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</span>
       <button onClick=${() => act("/worker/tick", "The worker looked.")} disabled=${me.value?.scope?.read_only}>Look now</button></div>
     ${told.parked.length > 0 && html`<table class="cards"><caption class="small quiet">Parked: it failed too often</caption><tbody>${told.parked.map((one) => html`<tr key=${one.session_id}>
       <td><a href=${href(["sessions", one.session_id])}><${Text} text=${one.session_id} most=${60} /></a></td><td>${plural(one.attempts, "try", "tries")}</td><td><code>${one.error}</code></td>
@@ -62,9 +63,9 @@ function Charts() {
   const decay = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
   const recalled = useLoad((stop) => get("/stats/recalled", {}, stop), ["recalled"]);
   return html`<div class="stack">
-    <${Loaded} load=${growth}>${(found) => found.t.length ? html`<${Chart} caption="Growth: entries of each type" unit="entries, all in all" t=${found.t} series=${summed(found.series)} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
-    <${Loaded} load=${decay}>${(found) => found.items.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share" isTime=${false} xUnit="days" x=${found.items[0].points.map(([hours]) => Math.round(hours / 2.4) / 10)} t=${[]} shown=${(value) => value.toFixed(2)}
-      series=${Object.fromEntries(found.items.map((one) => [one.type, one.points.map(([, left]) => left)]))} />`}</${Loaded}>
+    <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth: entries of each type" unit="entries in all" t=${found.t} series=${summed(found.series)} />`
+      : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
+    <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</${Loaded}>
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
       <p class="quiet">${percent(found.never_share)} of ${plural(found.looked_at, "entry", "entries")} in the sessions changed last were never recalled.</p>
       ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: href(["sessions", one.session_id, "entries", one.id]) }))} />`}</section>`}</${Loaded}>
@@ -77,6 +78,28 @@ function Figures({ name }) {
   return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</${Loaded}>`;
 }
 
+/** What is left at some hours: between the points that the server gave. */
+function leftAt(points, hours) {
+  const after = points.findIndex(([at]) => at >= hours);
+  if (after <= 0) return points.at(after)?.[1] ?? 1;
+  const [[from, one], [to, other]] = [points[after - 1], points[after]];
+  return one + (other - one) * (hours - from) / (to - from || 1);
+}
+
+/** Curves over the same days; types that fade alike share one, with all their names. */
+function curves(items) {
+  // Past the day on which the last of them has faded there is nothing to see.
+  const faded = items.map(({ points }) => points.findLast(([, left], at) => at > 0 && left !== points.at(-1)[1])?.[0] ?? 0);
+  const last = Math.max(...faded) * 1.15 || Math.max(0, ...items.map((one) => one.points.at(-1)?.[0] ?? 0));
+  const hours = last ? Array.from({ length: 97 }, (_, at) => last * at / 96) : [];
+  const known = new Map();
+  for (const one of items) {
+    const values = hours.map((at) => leftAt(one.points, at)), key = values.map((value) => value.toFixed(3)).join();
+    known.set(key, { names: [...(known.get(key)?.names ?? []), one.type], values });
+  }
+  return { days: hours.map((at) => Math.round(at / 2.4) / 10), series: Object.fromEntries([...known.values()].map(({ names, values }) => [names.join(", "), values])) };
+}
+
 /** Counts a day as what there was in all. */
 const summed = (series) => Object.fromEntries(Object.entries(series).map(([name, values]) => { let total = 0; return [name, values.map((value) => (total += value))]; }));
 
@@ -86,11 +109,11 @@ function Doctor() {
   const isPrivate = route.value.query.privacy === "1";
   const load = useLoad((stop) => get("/doctor", { privacy: isPrivate }, stop), ["doctor", isPrivate]);
   const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
-  return html`<div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
+  return html`<div class="stack"><div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
     <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
         <p><${Text} text=${one.detail} most=${600} /></p>${one.path && html`<p class="small"><code><${Text} text=${one.path} most=${200} /></code></p>`}
-        ${one.fix.command && html`<p class="row"><span class="quiet"><${Text} text=${one.fix.command} most=${400} /></span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}>`;
+        ${one.fix.command && html`<p class="row"><span class="quiet"><${Text} text=${one.fix.command} most=${400} /></span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}></div>`;
 }
 
 const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
@@ -99,9 +122,11 @@ function Settings() {
   const load = useLoad((stop) => get("/settings", {}, stop), ["settings"]);
   const [text, type] = useState("");
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
-    <div class="row"><input type="search" value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
-    <table class="cards"><thead><tr><th>setting</th><th>value</th><th>default</th><th>from</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
-      <td><code>${one.key}</code></td><td><code><${Text} text=${plain(one.value)} most=${80} /></code></td><td class="quiet"><code>${plain(one.default)}</code></td><td>${one.origin}</td><td class="quiet">${one.doc} <span class="small">${one.permitted}</span></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
+    <div class="row"><input type="search" value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
+    <table class="cards settings"><thead><tr><th>setting</th><th>value</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
+      <th scope="row"><code>${broken(one.key)}</code></th><td><code><${Text} text=${plain(one.value)} most=${80} /></code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code><${Text} text=${plain(one.default)} most=${80} /></code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
 }
 
+/** A name that may be broken where its parts begin, and nowhere else. */
+const broken = (key) => key.split(/(?<=[._])/).map((part, at) => html`${at > 0 && html`<wbr />`}${part}`);
 const plain = (value) => typeof value === "string" ? value : JSON.stringify(value);

@@ -9,7 +9,6 @@ import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { act, VERBS } from "../parts/acts.js";
 import { Choice, Facet, Words } from "../parts/filters.js";
-import { FirstRun } from "../parts/first.js";
 import { Text } from "../parts/glyph.js";
 import { actions } from "../parts/menu.js";
 import { Strip } from "../parts/strip.js";
@@ -69,6 +68,12 @@ function merged(now, next, notice) {
   return { ...now, total: next.total, facets: next.facets, items: now.items.map((one) => known.get(one.id) ?? one) };
 }
 
+/** The view of an empty memory is fetched only where it is needed. */
+function Later() {
+  const load = useLoad(() => import("../parts/first.js"), ["first"]);
+  return load.value && html`<${load.value.FirstRun} />`;
+}
+
 export function View() {
   const { load, fresh, more, again } = useSessions();
   const [chosen, choose] = useState(/** @type {Set<string>} */ (new Set()));
@@ -82,7 +87,7 @@ export function View() {
     return () => { actions.value = []; };
   }, [ids.join("\n")]);
   useEffect(() => takeKeys({ ".": { label: "Actions", run: () => document.querySelector(".bulk button")?.focus() } }), []);
-  return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${FirstRun} />` : html`
+  return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
     <div class="facets"><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</div>
     <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${ids.length ? "1" : undefined}>

@@ -26,3 +26,5 @@ self.onmessage = ({ data }) => {
     self.postMessage({ id: data.id, trouble: String(error) });
   }
 };
+
+self.postMessage({ isReady: true });

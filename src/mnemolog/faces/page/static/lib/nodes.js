@@ -1,0 +1,69 @@
+// Nodes: their addresses in the page, what a [[name]] means, and drafts that outlive a reload.
+import { html } from "../vendor/preact.js";
+import { url } from "./api.js";
+import { href } from "./route.js";
+import { Text } from "../parts/glyph.js";
+
+export const FILES = ["USER.md", "SOUL.md", "AGENTS.md", "TOOLS.md"];
+
+/** Where a node is shown. @param {string} user @param {string} path @param {Record<string, unknown>} [query] */
+export const nodeHref = (user, path, query) => href(["knowledge", user, ...path.split("/")], query);
+
+/** Where the server has it. @param {string} user @param {string} path */
+export const nodeUrl = (user, path) => url`/nodes/${user}/${path}`;
+
+/** Where an entry is shown, given as `session/entry`. */
+export function sourceHref(source) {
+  const at = source.indexOf("/");
+  return at > 0 ? href(["sessions", source.slice(0, at), "entries", source.slice(at + 1)]) : null;
+}
+
+const folded = (text) => text.normalize("NFC").trim().replace(/^\/+|\/+$/g, "").toLowerCase();
+
+/** What a link target means: an address, else a name or a title that is unique.
+ * @param {{path: string, title: string}[]} leaves @returns {(target: string) => string | null} */
+export function resolver(leaves) {
+  const addresses = new Map(), names = new Map(), titles = new Map();
+  const put = (map, key, path) => key && map.set(key, map.has(key) ? null : path);
+  for (const { path, title } of leaves) {
+    addresses.set(folded(path), path);
+    put(names, folded((FILES.includes(path) ? path.slice(0, -3) : path).split("/").at(-1) ?? ""), path);
+    put(titles, folded(title), path);
+  }
+  return (target) => {
+    const whole = target.split("#")[0].trim();
+    for (const known of [addresses, names, titles]) for (const key of [folded(whole), folded(whole.replace(/\.md$/, ""))]) if (known.get(key)) return known.get(key);
+    return null;
+  };
+}
+
+const SOURCE = /^<!--\s*([^\s/<>]+\/[^\s<>]+)(?:\s+#([^\s<>]+))?\s*-->\s*$/;
+
+/** How Markdown of a user's nodes makes links and source chips. @param {string} user @param {any[]} leaves */
+export function linking(user, leaves) {
+  const resolve = resolver(leaves);
+  const link = (target) => { const path = resolve(target); return path ? nodeHref(user, path) : null; };
+  link.comment = (raw) => {
+    const found = SOURCE.exec(raw.trim());
+    return found && html` <${Source} source=${found[1]} />`;
+  };
+  return link;
+}
+
+/** A small mark that leads to the entry a line rests on. */
+export const Source = ({ source, isWhole = false }) => html`<a class="chip source" href=${sourceHref(source)} title=${`Rests on ${source}`} aria-label=${`source ${source}`}>${isWhole ? html`<${Text} text=${source} most=${80} />` : "source"}</a>`;
+
+const key = (user, path) => `mnemolog.draft.${user}/${path}`;
+
+/** What was typed and not saved; it stays on this device. @returns {any} */
+export function draftOf(user, path) {
+  try { return JSON.parse(localStorage.getItem(key(user, path)) ?? "null"); } catch { return null; }
+}
+
+/** Keep a draft, or forget it where there is none. */
+export function keepDraft(user, path, draft) {
+  try {
+    if (draft) localStorage.setItem(key(user, path), JSON.stringify({ ...draft, at: Date.now() }));
+    else localStorage.removeItem(key(user, path));
+  } catch { /* a full store keeps no drafts; the text stays in the page */ }
+}

@@ -1,0 +1,51 @@
+// Every version of a node with its reason; what one changed; and the way back to it.
+import { html, useEffect, useRef } from "../vendor/preact.js";
+import { get, me, post } from "../lib/api.js";
+import { ago, whole } from "../lib/format.js";
+import { useLoad } from "../lib/load.js";
+import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
+import { route } from "../lib/route.js";
+import { Diff, telling } from "./diff.js";
+import { confirm } from "./dialog.js";
+import { Text } from "./glyph.js";
+import { toast } from "./toast.js";
+import { Loaded } from "./trouble.js";
+
+const by = (name) => (name === "hand" ? "by hand, in the file" : `by ${name}`);
+
+/** @param {{user: string, path: string, hash?: string, stamp: unknown, changed: () => void}} props `hash` of the text now; none if the node is gone */
+export function Versions({ user, path, hash, stamp, changed }) {
+  const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions`, {}, stop), ["versions", user, path, stamp]);
+  const { v, diff } = route.value.query;
+  return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
+    <ol class="plain versions">${items.toReversed().map((one) => html`<li key=${one.n} data-open=${String(one.n) === v ? "1" : undefined}>
+      <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(String(one.n) === v)}>v${one.n}</a>
+      <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, <${Text} text=${by(one.by)} most=${60} />${one.removed ? ", removed" : ""}</span>
+      <span class="why"><${Text} text=${one.reason || (one.n === 1 ? "first text" : "no reason given")} most=${300} /></span>
+      ${one.sources.slice(0, 3).map((source) => html`<${Source} key=${source} source=${source} />`)}
+      ${String(one.n) === v && html`<${Version} key=${`${v}-${diff}`} user=${user} path=${path} one=${one} items=${items} hash=${hash} changed=${changed} />`}</li>`)}</ol>`}</${Loaded}></section>`;
+}
+
+function Version({ user, path, one, items, hash, changed }) {
+  const against = route.value.query.diff;
+  const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions/${one.n}`, { diff: against }, stop), ["version", user, path, one.n, against]);
+  const now = items.at(-1), box = useRef(/** @type {any} */ (null));
+  useEffect(() => { if (load.value) box.current?.scrollIntoView({ block: "center" }); }, [load.value]);
+  const revert = () => back({ user, path, n: one.n, hash, changed });
+  return html`<div class="stack version" ref=${box}><div class="row">
+      <span class="small quiet" id="against">What v${one.n} changed, against</span>
+      ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => { const isOn = String(other.n) === against || (!against && other.n === one.n - 1); return html`<a key=${other.n} class="chip choice" aria-current=${isOn ? "true" : undefined} href=${nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n })}>v${other.n}</a>`; })}
+      ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${me.value?.scope?.read_only}>Revert to v${one.n}…</button>`}</div>
+    <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</${Loaded}></div>`;
+}
+
+/** Make an earlier version the text again, after a yes. */
+export async function back({ user, path, n, hash, changed }) {
+  const done = await confirm({
+    title: `Revert to v${n}`, sentence: html`The text of v${n} becomes the text of <bdi>${path}</bdi> again, as a new version. Nothing is lost: the text of now stays a version.`, verb: `Revert to v${n}`,
+    run: () => post(`${nodeUrl(user, path)}/versions/${n}/revert`, { reason: `back to v${n}` }, hash ? { headers: { "if-match": `"${hash}"` } } : {}),
+  });
+  if (!done) return;
+  toast(`${path} is at v${done.version}, with the text of v${n}.`);
+  changed();
+}

@@ -1,0 +1,120 @@
+// One entry, looked at closely: what it says, where it came from, what it hangs together with.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { call, get, me, post, url } from "../lib/api.js";
+import { count, day, plural, score, whole } from "../lib/format.js";
+import { takeKeys } from "../lib/keys.js";
+import { useLoad } from "../lib/load.js";
+import { carryOut } from "../lib/plans.js";
+import { go, href, route } from "../lib/route.js";
+import { undoable } from "../lib/undo.js";
+import { Curve } from "../parts/curve.js";
+import { Kind, Said, speaker, titleOf, words } from "../parts/entry.js";
+import { Text } from "../parts/glyph.js";
+import { Pips } from "../parts/marks.js";
+import { RawLine } from "../parts/raw.js";
+import { toast } from "../parts/toast.js";
+import { Loaded, Trouble } from "../parts/trouble.js";
+
+const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recall", import: "an import" };
+
+export function View() {
+  const [, session, , id] = route.value.path;
+  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}`, {}, stop), ["entry", session, id], { topics: ["hidden"] });
+  return html`<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
+}
+View.title = "Entry";
+
+function Entry({ row, session, id, again }) {
+  const { entry } = row;
+  const [isEditing, edit] = useState(false);
+  const canWrite = !me.value?.scope?.read_only;
+  const beside = async (query) => {
+    const found = await get(url`/sessions/${session}/entries`, { ...query, limit: 1 });
+    const next = found.items[0]?.entry.id;
+    if (next) go(href(["sessions", session, "entries", next])); else toast("There is no further entry.");
+  };
+  const hide = async () => {
+    try {
+      const plan = await post("/plans", { action: "delete", selector: { session_id: session, ids: [id] }, run: true });
+      undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, again);
+      again();
+    } catch (trouble) { toast(`Not hidden: ${trouble.message} ${trouble.advice ?? ""}`); }
+  };
+  const erase = async () => {
+    const done = await carryOut({ action: "erase", selector: { session_id: session, ids: [id] }, title: "Erase this entry", verb: (counts) => `Erase ${plural(counts.entries, "entry", "entries")}`, isFinal: true });
+    if (!done) return;
+    toast(`Erased. ${plural(done.receipt?.proof?.files ?? 0, "file")} looked through, ${plural(done.receipt?.proof?.traces?.length ?? 0, "trace")} left.`);
+    go(href(["sessions", session]), { replace: true });
+  };
+  useEffect(() => takeKeys({
+    h: { label: "Hide", run: () => canWrite && !row.hidden_at && hide() },
+    e: { label: "Edit", run: () => canWrite && edit((now) => !now) },
+    r: { label: "Raw line", run: () => document.querySelector(".raw pre")?.focus() },
+    "[": { label: "Entry before", run: () => beside({ before_seq: row.place }) }, "]": { label: "Next entry", run: () => beside({ after_seq: row.place }) },
+    ".": { label: "Actions", run: () => document.querySelector(".deeds button, .deeds a")?.focus() },
+  }), [session, id, row.hidden_at, row.place]);
+  return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← <${Text} text=${session} /></a></p>
+    <div class="head"><h1><${Kind} type=${entry.type} /></h1>
+      <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
+        ${canWrite && html`<button aria-pressed=${String(isEditing)} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${hide}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
+    ${row.hidden_at && html`<p class="card warn">Hidden ${whole(row.hidden_at)}; restorable until ${whole(row.hidden_until)}. <a href=${href(["forgetting"], { tab: "hidden" })}>Hidden entries</a></p>`}
+    ${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<section class="whole" data-type=${entry.type} aria-label="What it says"><${Said} entry=${entry} link=${href(["sessions", session, "entries", id])} /></section>`}
+    <div class="columns"><section><h2>About it</h2><${Facts} row=${row} session=${session} /></section>
+      <section><h2>How much is left</h2><${Fading} row=${row} /></section>
+      <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} user=${entry.user_id} /></section>
+      <section><h2>Revisions</h2><${Revisions} session=${session} id=${id} seq=${entry.seq} /></section></div>
+    <section><h2>The line</h2><${RawLine} key=${entry.seq} session=${session} entry=${id} /></section>`;
+}
+
+function Facts({ row, session }) {
+  const { entry } = row;
+  const told = [["Id", entry.id], ["Session", session], ["Time", whole(entry.timestamp)], entry.at && ["Written", whole(entry.at)], ["By", `${speaker(entry)}, through ${CAME[row.provenance.channel] ?? row.provenance.channel}`],
+    ["Scope", entry.scope ?? "session"], entry.role && ["Role", entry.role], entry.category && ["Category", entry.category], entry.run_id && ["Run", entry.run_id], entry.compartment && ["Compartment", entry.compartment],
+    ["Tags", (entry.tags ?? []).join(", ") || "–"], ["Recalled", row.accesses ? `${row.accesses}×, last ${whole(row.last_access)}` : "never"], ["Place", `${count(row.place)}, seq ${count(entry.seq)}`],
+    row.redactions.length && ["Redacted", row.redactions.join(", ")], entry.metadata && Object.keys(entry.metadata).length && ["Metadata", words(entry.metadata)], entry.context && Object.keys(entry.context).length && ["Context", words(entry.context)]].filter(Boolean);
+  return html`<dl class="told"><div><dt>Importance</dt><dd><${Pips} value=${row.importance} /> ${score(row.importance)}</dd></div>${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><${Text} text=${value} most=${4000} /></dd></div>`)}</dl>`;
+}
+
+function Fading({ row }) {
+  const load = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
+  return html`<${Loaded} load=${load} rows=${3}>${(found) => {
+    const curve = found.items.find((one) => one.type === row.entry.type);
+    return curve ? html`<${Curve} curve=${curve} from=${row.entry.timestamp} now=${row.decay} />` : html`<p>${score(row.decay)} today.</p>`;
+  }}</>`;
+}
+
+function Links({ session, id, user }) {
+  const depth = Number(route.value.query.depth ?? 1);
+  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/links`, { depth }, stop), ["links", session, id, depth]);
+  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${href(["sessions", one.session_id ?? session, "entries", one.id])}><${Kind} type=${one.type} /> <${Text} text=${one.text} most=${140} /></a>` : html`<span class="dead mono"><${Text} text=${one.id} most=${80} /></span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
+  return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
+    ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
+    ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}><${Text} text=${path} /></a>` : html`<${Text} text=${path} />`}</li>`)}</ul>`}
+    ${!found.outgoing.length && !found.incoming.length && !found.near.length && !found.nodes.length && html`<p class="quiet">With nothing yet.</p>`}
+    ${depth < 3 && (found.outgoing.length > 0 || found.incoming.length > 0) && html`<a class="small" href=${href(route.value.path, { ...route.value.query, depth: depth + 1 })}>One step further</a>`}`}</>`;
+}
+
+function Revisions({ session, id, seq }) {
+  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/revisions`, {}, stop), ["revisions", session, id, seq], { topics: ["hidden"] });
+  return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br /><${Text} text=${titleOf(one.entry) || one.entry.reason || ""} most=${200} /></li>`)}</ol>`}</>`;
+}
+
+/** A new revision; refused if another came in between. Objects are edited as JSON. */
+function Editor({ row, session, id, done }) {
+  const { content, seq } = row.entry, isText = typeof content === "string";
+  const [text, type] = useState(isText ? content : JSON.stringify(content, null, 2));
+  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const [isBusy, busy] = useState(false);
+  const save = async (event) => {
+    event.preventDefault();
+    busy(true);
+    fail(null);
+    try {
+      await call("PATCH", url`/sessions/${session}/entries/${id}`, { body: { content: isText ? text : JSON.parse(text), expected_seq: seq } });
+      toast("Saved as a new revision.");
+      done(true);
+    } catch (error) { fail(error instanceof SyntaxError ? Object.assign(new Error("This is not JSON."), { advice: error.message }) : error); busy(false); }
+  };
+  return html`<form class="stack" onSubmit=${save}><textarea class=${isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${(event) => type(event.currentTarget.value)}></textarea>
+    ${trouble && html`<${Trouble} trouble=${trouble} />`}<div class="row"><button type="button" onClick=${() => done(false)}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
+}

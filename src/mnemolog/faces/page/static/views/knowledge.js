@@ -1,0 +1,71 @@
+// What has been learned: the tree, a node, and the graph as a picture.
+import { html, useEffect, useMemo } from "../vendor/preact.js";
+import { call, me, url } from "../lib/api.js";
+import { plural } from "../lib/format.js";
+import { takeKeys } from "../lib/keys.js";
+import { useLoad } from "../lib/load.js";
+import { linking, nodeHref } from "../lib/nodes.js";
+import { waitingProposals } from "../lib/review.js";
+import { go, href, route } from "../lib/route.js";
+import { Edit } from "../parts/edit.js";
+import { Text } from "../parts/glyph.js";
+import { Graph } from "../parts/graph.js";
+import { Node } from "../parts/node.js";
+import { toast } from "../parts/toast.js";
+import { Tree } from "../parts/tree.js";
+import { Loaded } from "../parts/trouble.js";
+
+/** The nodes of the user in the address, else of the scope, else of the first who has some. */
+async function nodesOf(named, stop) {
+  const wanted = named || route.peek().query.user || me.peek()?.scope?.users?.[0] || "default";
+  const read = (user) => call("GET", url`/nodes/${user}`, { signal: stop });
+  const found = await read(wanted);
+  return !named && !found.items.length && found.users.length && !found.users.includes(wanted) ? read(found.users[0]) : found;
+}
+
+export function View() {
+  const [, named, ...parts] = route.value.path;
+  const path = parts.join("/");
+  const load = useLoad((stop) => nodesOf(named, stop), ["nodes", named ?? ""], { topics: ["node"] });
+  return html`<${Loaded} load=${load} rows=${10}>${(found) => html`<${Shelf} found=${found} path=${path} again=${load.again} />`}</${Loaded}>`;
+}
+View.title = "Knowledge";
+
+function Shelf({ found, path, again }) {
+  const { user, items } = found;
+  const { view, flag, new: wished } = route.value.query;
+  const link = useMemo(() => linking(user, items), [user, items]);
+  const isGraph = view === "graph" && !path, isNew = wished !== undefined && !path;
+  const canWrite = !me.value?.scope?.read_only;
+  useEffect(() => takeKeys({ n: { label: "New node", run: () => go(href(["knowledge", user], { new: 1 })) } }), [user]);
+  const saved = (receipt) => { again(); toast(`Saved as v${receipt.version}.`); go(nodeHref(user, receipt.path)); };
+  return html`<div class="knowledge" data-has=${path || isNew ? "node" : isGraph ? "graph" : "tree"}>
+    <aside aria-label="Nodes"><${Places} found=${found} isGraph=${isGraph} canWrite=${canWrite} />
+      <${Flags} items=${items} flag=${flag} />${items.length > 0 && html`<${Tree} key=${user} user=${user} leaves=${items} here=${path} flag=${flag} />`}</aside>
+    <div class="pane">${isNew ? html`<h1>New node</h1><${Edit} key="new" user=${user} link=${link} saved=${saved} leave=${() => go(href(["knowledge", user]))} wished=${wished} />`
+      : isGraph ? html`<${Graph} user=${user} leaves=${items} />`
+      : path ? html`<${Node} key=${`${user}/${path}`} user=${user} path=${path} link=${link} leaves=${items} changed=${again} />`
+      : html`<${Opening} user=${user} items=${items} canWrite=${canWrite} />`}</div></div>`;
+}
+
+function Places({ found, isGraph, canWrite }) {
+  const { user, users } = found;
+  return html`<div class="row places">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong><${Text} text=${user} most=${40} /></strong>`}
+    <a class="chip choice" href=${href(["knowledge", user])} aria-current=${isGraph ? undefined : "true"}>tree</a><a class="chip choice" href=${href(["knowledge", user], { view: "graph", center: route.value.path.slice(2).join("/") })} aria-current=${isGraph ? "true" : undefined}>graph</a>
+    ${canWrite && html`<a class="chip choice" href=${href(["knowledge", user], { new: 1 })}>new node</a>`}
+    ${waitingProposals.value > 0 && html`<a class="chip choice narrow" href=${href(["review"])}>review ${waitingProposals.value}</a>`}</div>`;
+}
+
+function Flags({ items, flag }) {
+  const counts = new Map();
+  for (const one of items) for (const name of one.flags) counts.set(name, (counts.get(name) ?? 0) + 1);
+  if (!counts.size && !flag) return null;
+  return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => html`<a key=${name} class="chip choice" aria-current=${name === flag ? "true" : undefined} href=${href(route.value.path, { ...route.value.query, flag: name === flag ? "" : name })}><span class="warn" aria-hidden="true">▲</span><${Text} text=${name} most=${40} /> ${many}</a>`)}</div>`;
+}
+
+function Opening({ user, items, canWrite }) {
+  if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about <${Text} text=${user} most=${60} /> yet. Finished sessions become nodes when the worker looks at them${canWrite ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
+  const latest = items.toSorted((one, other) => other.updated_at - one.updated_at).slice(0, 12);
+  return html`<h1>What is known about <${Text} text=${user} most=${60} /></h1><p class="quiet">${plural(items.length, "node")}.<span class="wider"> Changed last:</span></p>
+    <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}><${Text} text=${one.title || one.path} most=${120} /></a> <span class="small faint mono"><${Text} text=${one.path} most=${120} /></span>${one.description && html`<p class="quiet small"><${Text} text=${one.description} most=${200} /></p>`}</li>`)}</ul>`;
+}

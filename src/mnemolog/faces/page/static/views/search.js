@@ -1,0 +1,81 @@
+// Search: hits while one types, each with its reasons; or what a model would be told.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { post } from "../lib/api.js";
+import { count, plural } from "../lib/format.js";
+import { takeKeys } from "../lib/keys.js";
+import { listen } from "../lib/live.js";
+import { useLoad } from "../lib/load.js";
+import { change, go, href, route } from "../lib/route.js";
+import { Choice, Facet, listed } from "../parts/filters.js";
+import { Glyph, Text } from "../parts/glyph.js";
+import { Hit, keyOf, placeOf } from "../parts/hit.js";
+import { ContextBlock } from "../parts/told.js";
+import { Trouble, Waiting } from "../parts/trouble.js";
+
+const PAUSE = 120;
+const isWide = matchMedia("(min-width: 801px)").matches;
+const FEW = 20;
+const WHEN = [["", "any time"], ["last day", "a day"], ["last week", "a week"], ["last month", "a month"], ["last year", "a year"]];
+const SORTS = [["", "relevance"], ["time_desc", "newest"], ["time_asc", "oldest"]];
+const LEAST = [["", "any"], ["0.2", "0.2"], ["0.4", "0.4"], ["0.6", "0.6"], ["0.8", "0.8"]];
+const SCORERS = [["", "recall"], ["weighted", "weighted"], ["product", "product"]];
+
+function wanted() {
+  const { q = "", kind, when, sort, min, scorer, session, n } = route.value.query;
+  const agents = listed("agents");
+  return {
+    text: q, types: listed("types"), tags: listed("tags"), limit: Math.min(200, Number(n) || FEW), session_id: session || null,
+    ...(agents.length && { agents }), ...(kind && { kinds: [kind] }), ...(when && { time_range: when }), ...(sort && { sort }), ...(min && { min_relevance: Number(min) }), ...(scorer && { scorer }),
+    ...(!q.trim() && !sort && { sort: "time_desc" }),
+  };
+}
+
+export function View() {
+  const { q = "", view = "hits" } = route.value.query;
+  const now = JSON.stringify(wanted());
+  const [asked, ask] = useState(now);
+  const [fresh, notice] = useState(0);
+  useEffect(() => { const timer = setTimeout(() => { ask(now); notice(0); }, PAUSE); return () => clearTimeout(timer); }, [now]);
+  const load = useLoad((stop) => (view === "hits" ? post("/search", JSON.parse(asked), { signal: stop }) : Promise.resolve(null)), ["search", asked, view]);
+  const last = useRef(/** @type {any} */ (null));
+  if (load.value) last.current = load.value;
+  useEffect(() => listen(["entry"], (events) => notice((many) => many + events.length)), []);
+  const found = last.current;
+  const tab = (name, label) => html`<a href=${href(["search"], { ...route.value.query, view: name === "hits" ? "" : name })} aria-current=${view === name ? "page" : undefined}>${label}</a>`;
+  return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<span class="small quiet" aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</span>`}</div>
+    <nav class="tabs" aria-label="Hits or context">${tab("hits", "Hits")}${tab("context", "Context")}</nav>
+    ${view === "context" ? html`<${ContextBlock} q=${q} />` : html`
+      ${found && html`<details class="filters" open=${isWide}><summary>Filters</summary><div class="facets"><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
+        <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></div></details>`}
+      ${load.trouble && html`<${Trouble} trouble=${load.trouble} again=${load.again} />`}
+      ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${plural(fresh, "entry", "entries")} written since: search again</button>`}
+      ${found ? html`<${Hits} found=${found} q=${q} isBusy=${load.isBusy} />` : html`<${Waiting} load=${load} />`}`}`;
+}
+View.title = "Search";
+
+function Hits({ found, q, isBusy }) {
+  const box = useRef(/** @type {any} */ (null));
+  const [at, setAt] = useState(0);
+  const [why, setWhy] = useState("");
+  const now = useRef(/** @type {any} */ ({}));
+  now.current = { hits: found.hits, at };
+  useEffect(() => { setAt(0); setWhy(""); }, [q]);
+  const move = (to) => {
+    const next = Math.max(0, Math.min(now.current.hits.length - 1, to));
+    setAt(next);
+    const row = box.current?.children[next];
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "nearest" });
+  };
+  const here = () => now.current.hits[now.current.at];
+  useEffect(() => takeKeys({
+    j: { label: "Next hit", run: () => move(box.current?.contains(document.activeElement) ? now.current.at + 1 : 0) }, k: { label: "Hit before", run: () => move(now.current.at - 1) },
+    w: { label: "Why", run: () => here() && setWhy((key) => (key === keyOf(here()) ? "" : keyOf(here()))) },
+    Enter: { label: "Open", run: () => here() && go(placeOf(here())) },
+  }), []);
+  if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “<${Text} text=${q} most=${80} />”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
+  const left = found.total - found.hits.length;
+  return html`<ol class="plain hits" ref=${box} aria-busy=${String(isBusy)}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}
+      onWhy=${() => setWhy(why === keyOf(hit) ? "" : keyOf(hit))} onFocus=${() => index !== at && setAt(index)} />`)}</ol>
+    ${left > 0 && found.hits.length < 200 && html`<p><button onClick=${() => change({ n: Math.min(200, found.hits.length + 40) }, { replace: true })}>Show more: ${count(left)} weaker</button></p>`}`;
+}

@@ -1,0 +1,91 @@
+"""The page's files: what was vendored is what is shipped, and nothing grows without being seen."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from mnemolog.faces.page import routes
+from mnemolog.faces.page.routes import Page
+
+STATIC = Path(routes.STATIC)
+KB = 1024
+
+
+def own(*endings: str) -> Iterator[Path]:
+    for path in sorted(STATIC.rglob("*")):
+        if path.suffix in endings and "vendor" not in path.parts:
+            yield path
+
+
+def sizes(paths: Iterator[Path]) -> tuple[int, int]:
+    """Bytes, and bytes of each file compressed."""
+    found = [path.read_bytes() for path in paths]
+    return sum(map(len, found)), sum(len(gzip.compress(one)) for one in found)
+
+
+def test_vendored_files_are_the_ones_that_were_looked_at():
+    named = json.loads((STATIC / "vendor/VENDOR.json").read_text())
+    there = {path.name: path for path in (STATIC / "vendor").glob("*.js")}
+    assert set(named) == set(there)
+    for name, told in named.items():
+        assert sha256(there[name].read_bytes()).hexdigest() == told["sha256"]
+        assert all(one["licence"] and one["version"] for one in told["packages"].values())
+
+
+def test_what_was_vendored_stays_small():
+    plain, packed = sizes(iter((STATIC / "vendor").glob("*.js")))
+    assert plain <= 150 * KB
+    assert packed <= 56 * KB
+
+
+def test_our_own_files_stay_small():
+    assert sizes(own(".js"))[0] <= 256 * KB
+    assert sizes(own(".js"))[1] <= 104 * KB
+    assert sizes(own(".css"))[0] <= 30 * KB
+    assert sizes(own(".css"))[1] <= 8 * KB
+    assert sizes(own(".svg", ".png", ".ico"))[0] <= 8 * KB
+
+
+def test_modules_are_short_enough_to_be_read():
+    long = {path.name: len(path.read_text().splitlines()) for path in own(".js")}
+    assert {name: lines for name, lines in long.items() if lines > 250} == {}
+
+
+def test_no_html_is_made_of_text_and_no_code_of_strings():
+    doors = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySet|\beval\(|"
+        r"new Function|createContextualFragment|srcdoc|\bstyle=\"|\bon[a-z]+=\""
+    )
+    assert [path.name for path in own(".js") if doors.search(path.read_text())] == []
+
+
+def test_the_index_holds_no_script_or_style_of_its_own():
+    index = (STATIC / "index.html").read_text()
+    assert re.findall(r"<style|\sstyle=|\son\w+=", index) == []
+    assert re.findall(r"<script(?![^>]*\ssrc=)", index) == []
+    assert set(re.findall(r"(?:src|href)=\"([^\"]*)\"", index)) == {
+        "/static/favicon.svg",
+        "/static/style/tokens.css",
+        "/static/style/base.css",
+        "/static/style/parts.css",
+        "/static/app.js",
+    }
+
+
+def test_every_module_that_is_named_is_there():
+    for path in own(".js"):
+        for name in re.findall(r"(?:from|import\()\s*\"(\.[^\"]+)\"", path.read_text()):
+            assert (path.parent / name).is_file(), f"{path.name} names {name}"
+
+
+def test_what_is_served_for_ever_is_named_by_its_content():
+    page = Page()
+    given = page.answer("GET", f"/static/{page.hash}/app.js")
+    assert given.status == 200
+    assert "immutable" in given.keep
+    assert "immutable" not in page.answer("GET", "/static/app.js").keep
+    assert page.hash.encode() in page.answer("GET", "/sessions/anything").body
+    assert page.answer("GET", "/nowhere").status == 404

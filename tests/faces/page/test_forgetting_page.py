@@ -1,0 +1,124 @@
+"""Forgetting in the page: erased with proof, retained as previewed, brought back, audited."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.faces.page import hostile, story
+from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
+
+TABS = ["retention", "erase", "hidden", "audit"]
+SECRET = "the merger is called zebrafish"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Old and new entries, served."""
+    root = tmp_path_factory.mktemp("forgetting") / "store"
+    story.tell_old(root)
+    with serving(root) as server:
+        yield server
+
+
+def holding(root: Path, words: str) -> list[str]:
+    """The files below a root that hold some words, as grep would find them."""
+    found = [path for path in root.rglob("*") if path.is_file()]
+    return [path.name for path in found if words.encode() in path.read_bytes()]
+
+
+def test_entries_of_a_tag_are_erased_with_a_proof_that_grep_agrees_with(tab: Tab):
+    tab.server.session(
+        "sess-secret",
+        [
+            {"type": "note", "content": SECRET, "tags": ["sensitive"]},
+            {"type": "note", "content": f"{SECRET} too", "tags": ["sensitive"]},
+            {"type": "note", "content": "the weather was fine"},
+        ],
+    )
+    assert holding(tab.server.root, "zebrafish")
+    page = tab.open("/forgetting?tab=erase")
+    plan = page.get_by_role("button", name="Plan the erasure…")
+    expect(plan).to_be_disabled()
+    page.get_by_label("Tags").fill("sensitive")
+    page.get_by_label("Reason").fill("asked by the user")
+    plan.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    erase = dialog.get_by_role("button", name="Erase 2 entries")
+    expect(erase).to_be_disabled()
+    dialog.get_by_label("Type 2 to confirm").fill("2")
+    erase.click()
+    proof = page.get_by_role("region", name="Proof")
+    expect(proof).to_contain_text("Nothing is left", timeout=20_000)
+    expect(proof).to_contain_text("2 entries erased")
+    assert re.search(r"[1-9]\d* files looked through", proof.inner_text())
+    assert holding(tab.server.root, "zebrafish") == []
+    assert holding(tab.server.root, "the weather was fine")
+
+    page.get_by_label("Words that should be nowhere").fill("zebrafish")
+    page.get_by_role("button", name="Look through every file").click()
+    expect(page.get_by_role("region", name="verify")).to_contain_text("Nothing is left")
+    assert holding(tab.server.root, "zebrafish") == []
+
+
+def test_the_retention_preview_is_what_the_run_removes(tab: Tab):
+    page = tab.open("/forgetting")
+    preview = page.get_by_role("region", name="Preview")
+    expect(preview).to_contain_text("Hide 5 entries")
+    rows = [row.inner_text().split() for row in preview.get_by_role("row").all()]
+    assert rows == [["conversation", "4"], ["decision", "1"]]
+    rules = page.get_by_role("region", name="Rules")
+    expect(rules.get_by_role("row", name="preference")).to_contain_text("730 days")
+    expect(rules).to_contain_text("Decisions that the user approved are kept")
+    preview.get_by_role("button", name="Run now…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run: 5 entries").click()
+    expect(preview).to_contain_text("Nothing: no entry is past its age.")
+    gone = tab.server.api("GET", "/hidden")["items"]
+    types = [row["entry"]["type"] for row in gone if row["entry"]["session_id"] == "sess-old"]
+    assert sorted(types) == ["conversation"] * 4 + ["decision"]
+    left = tab.server.api("GET", "/sessions/sess-old/entries")["items"]
+    assert len(left) == 2
+
+
+def test_a_hidden_entry_is_brought_back(tab: Tab):
+    tab.server.session("sess-hide", [{"type": "note", "content": "hide and seek"}])
+    one = tab.server.api("GET", "/sessions/sess-hide/entries")["items"][0]["entry"]["id"]
+    selector = {"session_id": "sess-hide", "ids": [one]}
+    tab.server.api("POST", "/plans", {"action": "delete", "selector": selector, "run": True})
+    assert tab.server.api("GET", "/sessions/sess-hide/entries")["items"] == []
+    page = tab.open("/forgetting?tab=hidden")
+    row = page.get_by_role("row", name="hide and seek")
+    row.get_by_role("button", name="Bring back").click()
+    expect(row).to_have_count(0)
+    assert len(tab.server.api("GET", "/sessions/sess-hide/entries")["items"]) == 1
+
+
+def test_the_audit_tells_who_and_why_and_that_its_chain_holds(tab: Tab):
+    tab.server.session("sess-audit", [{"type": "note", "content": "quietly", "tags": ["odd"]}])
+    order = {"action": "erase", "selector": {"tags": ["odd"]}, "options": {"reason": hostile.LINE}}
+    plan = tab.server.api("POST", "/plans", order)
+    run = tab.server.api("POST", f"/plans/{plan['plan_id']}/run", {"confirm": 1})
+    tab.server.job(run["job_id"])
+    page = tab.open("/forgetting?tab=audit")
+    expect(page.get_by_text("The chain of the audit holds")).to_be_visible()
+    row = page.get_by_role("row", name="onerror").first
+    expect(row).to_contain_text("erase")
+    assert page.evaluate("globalThis.pwned") is None
+    assert "quietly" not in page.locator("main").inner_text()
+
+    log = tab.server.root / "audit.jsonl"
+    text = log.read_text()
+    log.write_text(text.replace('"entries":1', '"entries":7', 1))
+    page.reload()
+    expect(page.locator("main .danger").first).to_contain_text("✕")
+    log.write_text(text)
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_forgetting_fits_a_phone(browser: Browser, served: Server, name: str):
+    with visiting(browser, served, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        tab.open(f"/forgetting?tab={name}").wait_for_timeout(300)
+        assert tab.has_sideways() <= 0

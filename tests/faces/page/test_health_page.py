@@ -1,0 +1,78 @@
+"""Health in the page: figures, charts with their tables, what the doctor finds, the settings."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.faces.page import story
+from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
+
+TABS = ["now", "charts", "doctor", "settings"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A store with old and new entries, one bad line, and a setting that was changed."""
+    root = tmp_path_factory.mktemp("health") / "store"
+    story.tell_old(root)
+    (root / "config.toml").write_text("[storage]\nmax_session_size_mb = 17\n")
+    log = next(root.glob("sessions/sess-old/memory.jsonl"))
+    with log.open("ab") as file:
+        file.write(b"this is no line of ours\n")
+    with serving(root) as server:
+        yield server
+
+
+def test_figures_are_those_of_the_store(tab: Tab):
+    page = tab.open("/health")
+    total = tab.server.api("GET", "/stats")["entries"]
+    figure = page.locator(".figure", has=page.get_by_text("entries", exact=True))
+    expect(figure).to_contain_text(str(total))
+    expect(page.get_by_role("row", name="conversation")).to_contain_text("5")
+    worker = page.get_by_role("region", name="Worker")
+    worker.get_by_role("button", name="Look now").click()
+    expect(page.get_by_role("status").first).to_contain_text("The worker looked.")
+
+
+def test_charts_name_their_units_and_have_tables(tab: Tab):
+    page = tab.open("/health?tab=charts")
+    growth = page.get_by_role("figure", name="Growth")
+    expect(growth).to_contain_text("entries in all")
+    growth.get_by_text("As a table").click()
+    rows = growth.get_by_role("row")
+    assert rows.last.inner_text().split("\t")[1:] == ["5", "2"]
+    decay = page.get_by_role("figure", name="Decay")
+    expect(decay).to_contain_text("share of its weight, over days")
+    expect(decay.locator(".legend li").first).to_contain_text("conversation, note, event")
+    expect(decay.locator("canvas")).to_be_visible()
+
+
+def test_the_doctor_says_what_is_wrong_and_what_to_do(tab: Tab):
+    page = tab.open("/health?tab=doctor")
+    found = tab.server.api("GET", "/doctor")["checks"]
+    assert found
+    cards = page.locator("main li.card")
+    expect(cards).to_have_count(len(found))
+    for card, check in zip(cards.all(), found, strict=True):
+        assert check["title"] in card.inner_text()
+        assert check["level"] in card.inner_text()
+        assert check["fix"]["command"]
+    page.get_by_role("link", name="privacy only").click()
+    expect(page).to_have_url(f"{tab.server.url}/health?tab=doctor&privacy=1")
+
+
+def test_a_changed_setting_is_told_from_the_others(tab: Tab):
+    page = tab.open("/health?tab=settings")
+    page.get_by_label("Filter the settings").fill("max_session_size")
+    row = page.get_by_role("row", name="max_session_size")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("17")
+    expect(row).to_contain_text("by default")
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_health_fits_a_phone(browser: Browser, served: Server, name: str):
+    with visiting(browser, served, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        tab.open(f"/health?tab={name}").wait_for_timeout(300)
+        assert tab.has_sideways() <= 0

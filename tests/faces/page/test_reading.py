@@ -1,0 +1,195 @@
+"""Reading: sessions, their timeline as it grows, single entries, search with its reasons."""
+
+import gzip
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from tests.faces.page.driving import Server, Tab, visiting
+from tests.faces.page.talks import LONG, write_talks
+
+
+@pytest.fixture(scope="module", autouse=True)
+def talks(served: Server) -> None:
+    write_talks(served)
+
+
+@pytest.fixture
+def other(browser: Browser, served: Server) -> Iterator[Tab]:
+    with visiting(browser, served) as tab:
+        yield tab
+
+
+def nodes(page: Page) -> int:
+    count: int = page.evaluate("document.querySelectorAll('*').length")
+    return count
+
+
+def test_a_write_of_the_command_line_appears_in_two_tabs_and_only_in_the_right_filters(
+    tab: Tab, other: Tab
+):
+    mine, filtered = tab.open("/sessions/talk"), other.open("/sessions/talk?types=decision")
+    expect(mine.get_by_role("article")).to_have_count(6)
+    expect(filtered.get_by_role("article")).to_have_count(1)
+    tab.server.cli("add", "--session", "talk", "--type", "note", "the cache is warm")
+    expect(mine.get_by_role("feed")).to_contain_text("the cache is warm")
+    tab.server.cli("add", "--session", "talk", "--type", "decision", "Keep the cache")
+    for page in (mine, filtered):
+        expect(page.get_by_role("feed")).to_contain_text("Keep the cache")
+    assert filtered.get_by_role("article").count() == 2
+
+
+def test_what_arrives_does_not_move_what_is_read(tab: Tab):
+    page = tab.open("/sessions/long")
+    expect(page.get_by_role("article").last).to_contain_text(f"message {LONG - 1}")
+    page.mouse.wheel(0, -1500)
+    page.wait_for_timeout(400)
+    before = page.evaluate("scrollY")
+    seen = page.evaluate("document.elementFromPoint(400, 400).closest('article').dataset.entry")
+    tab.server.cli("add", "--session", "long", "a line from elsewhere")
+    button = page.get_by_role("button", name="↓ 1 new")
+    expect(button).to_be_visible()
+    assert page.evaluate("scrollY") == before
+    now = page.evaluate("document.elementFromPoint(400, 400).closest('article').dataset.entry")
+    assert now == seen
+    button.click()
+    expect(page.get_by_role("article").last).to_contain_text("a line from elsewhere")
+
+
+def test_a_long_session_is_read_in_windows_that_never_jump(tab: Tab):
+    page = tab.open("/sessions/long")
+    expect(page.get_by_role("article").first).to_be_attached()
+    assert page.get_by_role("article").count() <= 200
+    assert nodes(page) <= 3000
+    first = page.get_by_role("article").first.get_attribute("data-entry")
+    mark = page.locator(f"[data-entry='{first}']")
+    mark.scroll_into_view_if_needed()
+    expect(page.get_by_role("article").first).not_to_have_attribute("data-entry", str(first))
+    box = mark.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] <= 800
+    day = page.get_by_role("combobox", name="Go to").locator("option").nth(1)
+    page.get_by_role("combobox", name="Go to").select_option(day.get_attribute("value"))
+    expect(page.locator("article:focus")).to_contain_text("decide 0")
+    assert page.get_by_role("article").count() <= 200
+    assert nodes(page) <= 3000
+    page.keyboard.press("]")
+    expect(page.locator("article:focus .day")).to_be_visible()
+
+
+def test_entries_show_all_their_fields_and_markdown_is_laid_out(tab: Tab):
+    page = tab.open("/sessions/talk")
+    card = page.get_by_role("article").filter(has_text="Use PostgreSQL")
+    for word in ("decision", "Transactions, and", "MongoDB, MySQL", "high", "Ann", "#database"):
+        expect(card).to_contain_text(word)
+    finding = (
+        page.get_by_role("article")
+        .filter(has_text="never restored")
+        .or_(page.get_by_role("article").filter(has_text="ever restored"))
+    )
+    for word in ("severity", "the log of the nightly run", "Restore it weekly", "open"):
+        expect(finding).to_contain_text(word)
+    preference = page.get_by_role("article").filter(has_text="language = British English")
+    expect(preference).to_contain_text("0.9")
+    expect(page.locator(".markdown li")).to_have_text(["PostgreSQL", "or MySQL"])
+    page.get_by_role("link", name="Findings").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    page.get_by_role("link", name="Files").click()
+    expect(page.get_by_role("table")).to_contain_text("memory.jsonl")
+    page.get_by_role("button", name="Details").click()
+    expect(page.get_by_role("complementary")).to_contain_text("architect")
+
+
+def test_a_decision_is_found_explained_and_its_line_is_the_files_own(tab: Tab):
+    page = tab.open("/sessions")
+    page.keyboard.press("/")
+    page.keyboard.type("postgres")
+    hits = page.locator("ol.hits > li")
+    expect(hits.first).to_contain_text("Use PostgreSQL")
+    for hit in hits.all()[:3]:
+        shown = [float(one) for one in hit.locator(".sums b").all_inner_texts()]
+        assert round(sum(shown), 2) == float(hit.locator(".score").inner_text())
+    hits.nth(1).get_by_role("button", name="why is #2 below #1?").click()
+    rows = page.locator("table.below tbody tr")
+    steps = [signed(text) for text in rows.locator("td:last-child").all_inner_texts()]
+    assert round(sum(steps[:-1]), 2) == steps[-1] <= 0
+    hits.first.get_by_role("link", name="Use PostgreSQL").click()
+    expect(page.locator(".raw")).to_contain_text("The checksum holds")
+    log = (tab.server.root / "sessions/talk/memory.jsonl").read_text()
+    line = next(line for line in log.splitlines() if '"id":"dec-database"' in line)
+    expect(page.locator(".raw pre")).to_have_text(line)
+    expect(page.get_by_role("heading", name="Referred to by")).to_be_visible()
+    page.go_back()
+    expect(hits.first).to_contain_text("Use PostgreSQL")
+
+
+def signed(text: str) -> float:
+    return float(text.replace("−", "-").replace("+", ""))
+
+
+def test_filters_of_a_search_are_in_the_address_and_come_back_from_it(tab: Tab):
+    page = tab.open("/search?q=postgres")
+    page.get_by_role("group", name="Type").get_by_role("link", name="finding").click()
+    expect(page.locator("ol.hits > li")).to_have_count(1)
+    assert "types=finding" in page.url
+    page.reload()
+    expect(page.locator("ol.hits > li")).to_have_count(1)
+    page.go_back()
+    expect(page.locator("ol.hits > li").nth(1)).to_be_visible()
+
+
+def test_context_is_exactly_what_a_model_would_be_told(tab: Tab):
+    page = tab.open("/search?q=which+database&view=context")
+    told = tab.server.api("POST", "/context", {"text": "which database"})
+    expect(page.locator("pre.exact")).to_have_text(re.compile("memory kind"))
+    assert page.locator("pre.exact").text_content() == told["text"]
+    expect(page.locator("[data-tokens]")).to_have_text(f"{told['tokens']:,} tokens")
+    shown = page.locator("table tbody td.num").all_inner_texts()
+    assert [int(one) for one in shown] == [one["tokens"] for one in told["items"]]
+    assert 0.6 * told["tokens"] <= sum(map(int, shown)) <= told["tokens"]
+
+
+def test_an_agents_scope_shows_nothing_of_another(tab: Tab):
+    page = tab.open("/sessions")
+    expect(page.get_by_role("grid")).to_contain_text("secret-plans")
+    page.get_by_role("banner").get_by_label("Agent").select_option("architect")
+    expect(page.get_by_role("grid")).not_to_contain_text("secret-plans")
+    main = page.get_by_role("main")
+    expect(main).not_to_contain_text("analyst")
+    expect(main).not_to_contain_text("ben")
+    page.goto(f"{tab.server.url}/search?q=zebrafish&agent=architect")
+    expect(main).to_contain_text(re.compile(r"\d hits?|Nothing fits"))
+    expect(page.locator("ol.hits")).not_to_contain_text("merger")
+    page.goto(f"{tab.server.url}/sessions/secret-plans?agent=architect")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(main).not_to_contain_text("merger")
+
+
+def test_the_first_view_is_light(tab: Tab):
+    seen: list[bytes] = []
+    tab.page.on("requestfinished", lambda request: seen.append(packed(request)))
+    page = tab.open("/sessions")
+    expect(page.get_by_role("grid")).to_be_visible()
+    page.wait_for_load_state("load")
+    files = [one for one in seen if one]
+    assert 10 < len(files) <= 40
+    assert sum(map(len, files)) <= 80 * 1024
+
+
+def packed(request: Request) -> bytes:
+    """A file of the page as a proxy would send it; nothing for what the API answers."""
+    answer = request.response()
+    return gzip.compress(answer.body()) if answer and "/static/" in request.url else b""
+
+
+def test_back_leads_to_the_same_place(tab: Tab):
+    page = tab.open("/sessions/long")
+    expect(page.get_by_role("article").last).to_be_attached()
+    card = page.get_by_role("article").filter(has_text="message 301")
+    card.click()
+    page.keyboard.press("Enter")
+    expect(page.locator(".whole")).to_contain_text("message 301")
+    page.go_back()
+    expect(page.locator("article:focus")).to_contain_text("message 301")
