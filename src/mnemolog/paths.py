@@ -13,12 +13,14 @@ ARCHIVE = "archive"
 AUDIT = "audit.jsonl"
 REDACT_KEY = "redact.key"
 INDEX = "index"
+NODES = "nodes"
 DIRTY = "index/dirty"
 
 # Leaves room for the longest ending that we add to a name, below the usual limit of 255 bytes.
 MAX_NAME = 200
 
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
+_ENCODED = re.compile(rb"%([0-9a-f]{2})")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")
 
 
@@ -35,6 +37,16 @@ def file_name(identifier: str) -> str:
     if _DEVICE.fullmatch(name):
         name = f"%{raw[0]:02x}{name[1:]}"
     return name if len(name) <= MAX_NAME else f"%x{sha256(raw).hexdigest()}"
+
+
+def id_of(name: str) -> str | None:
+    """The id that a file name stands for, where the name still tells it."""
+    try:
+        raw = _ENCODED.sub(lambda found: bytes([int(found[1], 16)]), name.encode())
+        found = raw.decode()
+        return found if file_name(found) == name else None
+    except UnicodeError:
+        return None
 
 
 def session_folder(session_id: str) -> str:

@@ -182,7 +182,7 @@ def test_each_branch_of_the_error_tree_has_its_exit_code(
 
 def test_every_error_class_has_a_code_of_its_branch():
     codes = {leaf.__name__: exits.code_of(leaf("why")) for leaf in leaves()}
-    assert set(codes.values()) == set(exits.BRANCHES.values()) == {3, 4, 5, 6, 7}
+    assert set(codes.values()) == set(exits.BRANCHES.values()) == {3, 4, 5, 6, 7, 8}
     assert codes["QueryTimeoutError"] == exits.code_of(InvalidQueryError("why")) == 7
     assert issubclass(QueryTimeoutError, tree.QueryError)
 

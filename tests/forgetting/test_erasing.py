@@ -198,11 +198,11 @@ def test_a_torn_tail_that_names_the_id_goes_too(memory, sid, root, folder):
 def test_every_other_line_stays_byte_for_byte_where_it_was(memory, sid, folder):
     for number in range(20):
         memory.add_memory(
-            sid, id=f"e{number}", type="note", content=f"entry {number} " + "ö" * number
+            sid, id=f"entry-{number}", type="note", content=f"entry {number} " + "ö" * number
         )
-    memory.delete(sid, ids=["e7"])
+    memory.delete(sid, ids=["entry-7"])
     before = raw_lines(folder)
-    memory.erase(sid, ids=["e3", "e7", "e19"])
+    memory.erase(sid, ids=["entry-3", "entry-7", "entry-19"])
     after = raw_lines(folder)
     gone = {3, 7, 19, 20}
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -212,7 +212,7 @@ def test_every_other_line_stays_byte_for_byte_where_it_was(memory, sid, folder):
     blanks = [json.loads(after[number]) for number in gone]
     assert {one["type"] for one in blanks} == {"erased"}
     assert [one["seq"] for one in records(folder)] == list(range(1, 22))
-    assert not {one["id"] for one in blanks} & {f"e{number}" for number in range(20)}
+    assert not {one["id"] for one in blanks} & {f"entry-{number}" for number in range(20)}
     assert len({one["id"] for one in blanks}) == 4
     assert memory.add_memory(sid, content="next").seq == 22
 

@@ -164,6 +164,12 @@ METADATA: Record = {
 }  # fmt: skip
 
 
+LOG = "sessions/sess_001/memory.jsonl"
+BURIED = line(
+    {"id": "mem_001", "timestamp": "2026-01-12T00:00:00Z", "reason": "privacy"},
+) + line({"id": "mem_000", "timestamp": "2026-01-12T00:00:00Z", "reason": ""})
+
+
 def one_log(*entries, **more) -> dict:
     folder = "memory/sessions/sess_001/"
     files = {f"{folder}metadata.json": line(METADATA),
@@ -200,11 +206,45 @@ def test_a_wrong_checksum_refuses_the_line_and_nothing_else(memory):
 
 
 @pytest.mark.req("S002-017", "S002-095")
-def test_what_was_deleted_there_stays_deleted(memory):
-    tombstone = {"id": "mem_001", "timestamp": "2026-01-12T00:00:00Z", "reason": "privacy"}
-    report = memory.import_from(one_log(HELLO, HI, **{"tombstones.jsonl": line(tombstone)}))
-    assert (report.stored, report.skipped) == ({"conversation": 1}, {"deleted": 1})
+def test_what_was_deleted_there_comes_in_as_deleted_and_can_be_brought_back(memory, clock):
+    files = one_log(HELLO, {**HELLO, "importance": 0.7}, HI, **{"tombstones.jsonl": BURIED})
+    told = memory.import_from(files, dry_run=True)
+    report = memory.import_from(files)
+    assert (report.stored, report.deleted) == ({"conversation": 1}, {"conversation": 2})
+    assert (told.stored, told.deleted) == (report.stored, report.deleted)
+    assert report.skipped == {"deleted, and nothing left of it": 1}
     assert [entry.id for entry in memory.get_entries("sess_001")] == ["mem_002"]
+    assert memory.query("sess_001", text="Hello") == []
+    clock.advance(days=29)
+    again = memory.import_from(files)
+    assert again.skipped["deleted here"] == 2, "it stays as it is"
+    assert memory.undelete("sess_001", ["mem_001"]).ids == ("mem_001",)
+    first, _ = memory.get_entries("sess_001")
+    assert (first.id, first.content, first.importance) == ("mem_001", "Hello", 0.7)
+
+
+@pytest.mark.req("S002-017", "S002-102")
+def test_a_tombstone_keeps_its_time_and_its_reason_without_secrets(memory, root):
+    address = "ann@" + "example.org"
+    tombstone = {"id": "mem_001", "timestamp": "2026-01-12T00:00:00Z", "reason": f"by {address}"}
+    memory.import_from(one_log(HELLO, HI, **{"tombstones.jsonl": line(tombstone)}))
+    stored = lines((root / "sessions/sess_001/memory.jsonl").read_bytes())
+    (mark,) = [one for one in stored if one["type"] == "tombstone"]
+    assert mark["timestamp"] == "2026-01-12T00:00:00.000Z"
+    assert mark["reason"] == "by [REDACTED:email]"
+    (out,) = lines(dict(memory.export_files("one-log"))["sessions/sess_001/tombstones.jsonl"])
+    assert (out["id"], address in str(out)) == ("mem_001", False)
+
+
+@pytest.mark.req("S002-204", "S001-037")
+def test_how_often_an_entry_was_used_comes_in_and_goes_out(memory):
+    used = {**HELLO, "access_count": 3, "last_accessed": "2026-01-11T00:00:00.000Z"}
+    odd = {**HI, "access_count": True}
+    for _ in range(2):
+        memory.import_from(one_log(summed(used), odd))
+        first, second = lines(dict(memory.export_files("one-log"))[LOG])
+        assert (first["access_count"], first["last_accessed"]) == (3, "2026-01-11T00:00:00.000Z")
+        assert "access_count" not in second
 
 
 @pytest.mark.req("S002-017", "S002-095", "S002-102")
@@ -283,7 +323,7 @@ def test_compartments_become_notes_and_come_out_again(memory):
     assert (plan.compartment, plan.importance) == ("plan", 0.5)
     out = json.loads(dict(memory.export_files("memory-json"))["bot/memory.json"])
     assert [len(out[name]) for name in ("run", "session", "plan")] == [0, 1, 1]
-    stamp = {"created_at": "2025-09-13T10:00:00.123Z", "access_count": 0}
+    stamp = {"created_at": "2025-09-13T10:00:00.123Z"}
     assert out["session"] == [{**NOTE, **stamp}]
 
 

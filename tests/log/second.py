@@ -7,7 +7,9 @@ from mnemolog.fs import Disk
 from mnemolog.log.versions import Fields, Step, Versions
 from mnemolog.model.entry import Entry
 from mnemolog.settings import Settings
+from mnemolog.stores import make_redactor
 from mnemolog.stores.files import FilesStore
+from mnemolog.stores.files.keeper import FilesKeeper
 from mnemolog.stores.files.mover import FilesMover
 from mnemolog.testing import FixedClock
 
@@ -34,4 +36,5 @@ def open_second(disk: Disk, settings: Settings | None = None, clock: Any = None)
     chosen = settings or Settings()
     store = FilesStore(disk, chosen, SECOND)
     mover = FilesMover(disk, chosen, None, SECOND)
-    return Memory(store, chosen, clock or FixedClock(), mover=lambda: mover)
+    keeper = FilesKeeper(disk, store.held, lambda gone: False, make_redactor)
+    return Memory(store, chosen, clock or FixedClock(), keeper=keeper, mover=lambda: mover)

@@ -1,5 +1,6 @@
 """Versions of lines and manifests: old ones are read, new ones written, newer ones left alone."""
 
+import gzip
 import json
 
 import msgspec
@@ -108,6 +109,34 @@ def test_a_migration_rewrites_every_old_line_and_the_manifest_says_so(later, fol
     assert (stored["v"], stored.get("markers", {}), stored["generation"]) == (2, {}, 2)
     assert [(one.id, one.seq, one.content) for one in later.get_entries(sid)] == before
     assert [one.status for one in later.migrate()] == ["current"]
+
+
+@pytest.mark.req("S002-203", "S002-206")
+def test_a_compaction_writes_old_lines_as_todays_whether_they_stay_or_move(
+    root, memory, sid, clock
+):
+    folder = root / "sessions" / sid
+    memory.add_memory(sid, id="faded", type="note", content="faded", importance=0.001)
+    memory.add_memory(sid, id="kept", type="note", content="kept", importance=0.9)
+    memory.add_memory(sid, id="hidden", type="note", content="hidden")
+    old = independent.build(4, "odd", "x", novel=7)
+    with (folder / "memory.jsonl").open("ab") as file:
+        file.write(old)
+    memory.close()
+    clock.advance(days=400)
+    later = open_second(RealDisk(str(root)), clock=clock)
+    later.delete(sid, ids=["hidden"])
+    assert versions_of(folder) == [1, 1, 1, 1, 2]
+    assert later.compact_session(sid).archived == 1
+    assert set(versions_of(folder)) == {2}
+    assert {record["id"]: record.get("novel") for record in independent.records(folder)}["odd"] == 7
+    stored = manifest_of(folder)
+    assert (stored["v"], OLDEST in stored["markers"]) == (2, False)
+    (gone,) = (root / "archive").glob("*.gz")
+    (moved,) = map(json.loads, gzip.decompress(gone.read_bytes()).splitlines())
+    assert (moved["id"], moved["v"], moved["access_count"], moved["seq"]) == ("faded", 2, 0, 1)
+    assert [one.status for one in later.migrate()] == ["current"]
+    assert later.get_entries(sid).warnings == ()
 
 
 def test_a_dry_run_counts_and_changes_nothing(later, folder, sid):

@@ -6,7 +6,8 @@ from mnemolog import Memory
 from mnemolog.tools import TABLE, Answer, Tool
 from tests.tools.looping import DIALECTS, Agent, Ask, Prompt
 
-TOOLS = ["save_memory", "get_memory", "clear_memory", "search_memory", "recall_context"]
+TOOLS = ["save_memory", "get_memory", "clear_memory", "search_memory", "recall_context",
+         "read_knowledge", "write_knowledge"]  # fmt: skip
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda one: type(one).__name__)

@@ -41,7 +41,7 @@ def test_all_renderings_have_the_same_names_and_schemas(tools):
     assert list(openai) == [tool.name for tool in TABLE]
     assert [row["type"] for row in tools.openai()] == ["function"] * len(TABLE)
     reading = {row["name"] for row in tools.mcp() if row["annotations"]["readOnlyHint"]}
-    assert reading == {"get_memory", "search_memory", "recall_context"}
+    assert reading == {"get_memory", "search_memory", "recall_context", "read_knowledge"}
 
 
 @pytest.mark.req("S004-033", "S004-036", "S004-037", "S004-038", "S004-042", "S004-048")

@@ -66,6 +66,11 @@ class EntryFound(NamedTuple):
     line: int | None = None
     written_in: object = None
     """The session in which a user's own or a shared entry was written."""
+    deleted: "Tombstone | None" = None
+    """If it was deleted there: it comes in as deleted, too."""
+    uses: int = 0
+    """How often it was used there."""
+    used_at: object = None
 
 
 class Skipped(NamedTuple):
@@ -89,7 +94,7 @@ class Derived(NamedTuple):
 
 
 class Tombstone(NamedTuple):
-    """A deleted entry: its id, when it was deleted, and why."""
+    """A deleted entry: its id, when it was deleted as far as that is told, and why."""
 
     id: str
     timestamp: str

@@ -13,6 +13,8 @@ ORIGIN = "import"
 CARRIED = "mnemolog"
 MORE = "more"
 OTHER_TAGS = "other_tags"
+MOST_USES = 1000
+"""So many uses of an entry come in; more of them change nothing, and each is a line."""
 
 # Fields of an entry that a foreign format may have no place for.
 _BESIDE = (
@@ -53,6 +55,14 @@ def settled(record: Mapping[str, Any]) -> dict[str, Any]:
         kept["metadata"] = {**(metadata or {}), **beside}
     kept.setdefault("origin", ORIGIN)
     return kept
+
+
+def uses(record: Mapping[str, Any]) -> tuple[int, object]:
+    """How often a foreign record says that it was used, and when last."""
+    count = record.get("access_count", record.get("accessCount"))
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        count = 0
+    return min(count, MOST_USES), record.get("last_accessed", record.get("lastAccessed"))
 
 
 def split_tags(tags: object) -> tuple[object, list[Any]]:

@@ -104,7 +104,10 @@ def _entries(source: FileSource, session: str, name: str) -> Iterator[tuple[str,
         record = {"type": kind, **found.value}
         record["id"] = fields.given_id(record.get("id"), NAME, session, name, found.raw)
         latest = max(latest, _time_of(record))
-        yield latest, name, EntryFound(session, fields.settled(record), name, found.number)
+        count, last = fields.uses(record)
+        settled = fields.settled(record)
+        entry = EntryFound(session, settled, name, found.number, uses=count, used_at=last)
+        yield latest, name, entry
 
 
 def _kind_of(name: str) -> str:

@@ -85,7 +85,7 @@ def _entry(session: str, file: str, compartment: str, place: int, value: object)
         metadata[_UPDATED] = updated
     record["metadata"] = kept.pop("metadata", metadata)
     settled = fields.settled(fields.uncarried(record, kept))
-    return EntryFound(session, settled, file, None)
+    return EntryFound(session, settled, file, None, uses=fields.uses(value)[0], used_at=updated)
 
 
 def _moment(given: object) -> object:

@@ -19,6 +19,7 @@ from mnemolog.layouts.contract import (
     SessionFound,
     SessionOut,
     Skipped,
+    Tombstone,
 )
 from mnemolog.layouts.parsing import Record, facts, first_records, records
 from mnemolog.model.entry import Entry
@@ -27,6 +28,7 @@ from mnemolog.paths import file_name
 NAME = "one-log"
 VERSION = 1
 _LOG, _TOMBSTONES = "memory.jsonl", "tombstones.jsonl"
+Dead = dict[str, Tombstone]
 _COUNTS = {"conversation": "conversations", "decision": "decisions", "finding": "findings",
            "preference": "preferences"}  # fmt: skip
 # What the document gives as the usual configuration; it says nothing about a session.
@@ -50,7 +52,7 @@ def _logs(source: FileSource) -> list[str]:
 
 
 def read(source: FileSource) -> Iterator[Found]:
-    """Each folder as a session; what its tombstones name is passed over."""
+    """Each folder as a session; what its tombstones name comes in as deleted."""
     there = set(source.names())
     for name in _logs(source):
         folder = name.removesuffix(_LOG)
@@ -62,19 +64,29 @@ def read(source: FileSource) -> Iterator[Found]:
         known = given if isinstance(given, str) else unquote(folder.strip("/").rpartition("/")[2])
         session = known or NAME
         yield _session(session, told, f"{folder}metadata.json")
-        dead: set[str] = set()
+        dead: Dead = {}
         if f"{folder}{_TOMBSTONES}" in there:
             yield from _read_tombstones(source, f"{folder}{_TOMBSTONES}", dead)
+        buried = set(dead)
         for found in records(source, name):
-            yield found if isinstance(found, Refused) else _entry(session, name, found, dead)
+            if isinstance(found, Refused):
+                yield found
+                continue
+            buried.discard(str(found.value.get("id")))
+            yield _entry(session, name, found, dead)
+        if buried:
+            yield Skipped("deleted, and nothing left of it", len(buried))
 
 
-def _read_tombstones(source: FileSource, name: str, dead: set[str]) -> Iterator[Found]:
+def _read_tombstones(source: FileSource, name: str, dead: Dead) -> Iterator[Found]:
     for found in records(source, name):
         if isinstance(found, Refused):
             yield found
-        elif isinstance(found.value.get("id"), str):
-            dead.add(found.value["id"])
+            continue
+        identifier, stamp, reason = map(found.value.get, ("id", "timestamp", "reason"))
+        if isinstance(identifier, str):
+            when, why = (one if isinstance(one, str) else "" for one in (stamp, reason))
+            dead[identifier] = Tombstone(identifier, when, why)
         else:
             yield Refused(name, found.number, "a tombstone without an id")
 
@@ -101,16 +113,18 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(session: str, name: str, found: Record, dead: set[str]) -> Found:
+def _entry(session: str, name: str, found: Record, dead: Dead) -> Found:
     value = found.value
     given = value.get("checksum")
     if given is not None and not canonical.is_right(value, given):
         return Refused(name, found.number, "the checksum does not match", "E_STORAGE_CORRUPT")
-    if isinstance(value.get("id"), str) and value["id"] in dead:
-        return Skipped("deleted")
     record = fields.settled(value)
     record["id"] = fields.given_id(record.get("id"), NAME, session, found.number, found.raw)
-    return EntryFound(session, record, name, found.number)
+    deleted = dead.get(record["id"])
+    count, last = fields.uses(value)
+    return EntryFound(
+        session, record, name, found.number, deleted=deleted, uses=count, used_at=last
+    )
 
 
 def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
@@ -147,6 +161,8 @@ def _record(entry: Entry, session: str, derived: Derived) -> dict[str, Any]:
         "references": list(entry.references),
         "schema_version": VERSION,
     }
+    if derived.access_count:
+        record |= {"access_count": derived.access_count, "last_accessed": derived.last_accessed}
     record.pop("metadata", None)
     if entry.type == "conversation" and isinstance(entry.content, str):
         role = {} if entry.role is None else {"role": record.pop("role")}

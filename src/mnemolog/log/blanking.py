@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemolog.fs import Disk, File
+from mnemolog.fs import File
+from mnemolog.fs import shred as shred
 from mnemolog.log import lines
 from mnemolog.model.entry import FORMAT, Entry
 
-_PIECE = 1 << 20
 # Up to so many names are looked for byte by byte; more of them by decoding every line.
 _FEW = 16
 
@@ -38,19 +38,6 @@ class _Found(NamedTuple):
     id: str
     seq: int
     named: bytes = b""
-
-
-def shred(disk: Disk, path: str) -> None:
-    """Overwrite a file in place, sync it, and remove it; the folder is the caller's to sync."""
-    try:
-        file = disk.open(path, "update")
-    except FileNotFoundError:
-        return
-    size = file.size()
-    for start in range(0, size, _PIECE):
-        file.write_at(start, bytes(min(_PIECE, size - start)))
-    file.sync()
-    disk.unlink(path)
 
 
 Limits = Mapping[str, int]

@@ -6,6 +6,7 @@ from mnemolog.fs import Disk
 from mnemolog.log import lines
 from mnemolog.log.fold import Fold, Head, Spot
 from mnemolog.log.places import Chain
+from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import Damage, Entry
 
 
@@ -20,8 +21,9 @@ class Line(NamedTuple):
 class Contents:
     """All valid lines of a log, the fold of them, and what is damaged."""
 
-    def __init__(self, disk: Disk, chain: Chain) -> None:
+    def __init__(self, disk: Disk, chain: Chain, versions: Versions = CURRENT) -> None:
         self._fold = Fold()
+        self._versions = versions
         self.lines: list[Line] = []
         self.damage: list[tuple[Damage, bytes]] = []
         for number, segment in enumerate(chain.segments):
@@ -38,7 +40,7 @@ class Contents:
 
     def _line(self, number: int, name: str, raw: bytes, start: int, length: int) -> None:
         good = 0 if lines.verify(raw) else lines.salvage(raw)
-        entry = lines.entry(raw[good:]) if good >= 0 else None
+        entry = lines.entry(raw[good:], self._versions) if good >= 0 else None
         bad = raw if entry is None else raw[:good]
         if bad:
             why = "not a line of this format or not the bytes that were written"

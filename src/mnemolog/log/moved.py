@@ -58,7 +58,12 @@ def keep(disk: Disk, path: str, content: list[bytes]) -> None:
 
 def read(disk: Disk, path: str, *, is_salvage: bool = False) -> list[tuple[bytes, Entry]]:
     """The lines of one file, and what they say; of a damaged one, if asked, what can be read."""
-    content, why = _unpacked(fs.read_all(disk, path))
+    return lines_of(fs.read_all(disk, path), path, is_salvage=is_salvage)
+
+
+def lines_of(packed: bytes, path: str, *, is_salvage: bool = False) -> list[tuple[bytes, Entry]]:
+    """The lines that the bytes of such a file hold."""
+    content, why = _unpacked(packed)
     if why and not is_salvage:
         raise CorruptionError(
             f"{path} cannot be unpacked: {why}.", advice="Restore it from a backup."

@@ -5,15 +5,26 @@
     {"v":1,"id":"mem_…", … ,"seq":1,"sum":"sha256:…"}
     {"mnemolog":"bytes","base64":"…"}
     {"mnemolog":"end of log","lines":2,"bytes":612,"sum":"sha256:…"}
+    {"mnemolog":"moved","generation":2}
+    {"v":1,"id":"mem_…", … ,"seq":1,"sum":"sha256:…"}
+    {"mnemolog":"end of log","lines":1,"bytes":306,"sum":"sha256:…"}
+    {"mnemolog":"uses"}
+    {"mnemolog":"use","id":"mem_…","at":"2026-11-15T09:00:00.000Z"}
+    {"mnemolog":"end of log","lines":1,"bytes":64,"sum":"sha256:…"}
+    {"mnemolog":"graph","user":"ann"}
+    {"mnemolog":"file","path":"memory/topics/tea.md","base64":"…"}
+    {"mnemolog":"end of log","lines":1,"bytes":78,"sum":"sha256:…"}
     {"mnemolog":"end","logs":1,"lines":2}
 
 A line of a log begins with its version and is copied byte for byte. What does not, or is damaged,
-is carried as `bytes`. The sum at the end of a log is over everything between its two marks.
+is carried as `bytes`. The sum at the end of a log is over everything between its two marks. After
+the log of a session, what each compaction moved out of it and the notes of use follow likewise.
+After all logs come the graphs, file by file; a long file comes in several lines with the same path.
 """
 
 import base64
 import binascii
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
@@ -26,6 +37,7 @@ from mnemolog.ports import LogKey
 
 VERSION = 1
 MAX_LINE = 64 * 1024 * 1024
+_PIECE = 3 * 1024 * 1024
 
 _ENTRY = b'{"v":'
 _encode = msgspec.json.Encoder().encode
@@ -57,6 +69,36 @@ class Bytes(Mark, frozen=True, kw_only=True, tag="bytes"):
     base64: str
 
 
+class MovedBegins(Mark, frozen=True, kw_only=True, tag="moved"):
+    """What the compaction to this generation moved out of the session before follows."""
+
+    generation: int
+
+
+class UsesBegin(Mark, frozen=True, kw_only=True, tag="uses"):
+    """The notes of use of the session before follow."""
+
+
+class UseNoted(Mark, frozen=True, kw_only=True, tag="use"):
+    """That an entry was used."""
+
+    id: str
+    at: str
+
+
+class GraphBegins(Mark, frozen=True, kw_only=True, tag="graph"):
+    """The graph of a user follows."""
+
+    user: str
+
+
+class FilePiece(Mark, frozen=True, kw_only=True, tag="file"):
+    """A file of a graph, or the next piece of it."""
+
+    path: str
+    base64: str
+
+
 class LogEnds(Mark, frozen=True, kw_only=True, tag="end of log"):
     """How much a log held."""
 
@@ -72,19 +114,56 @@ class End(Mark, frozen=True, kw_only=True, tag="end"):
     lines: int
 
 
-_decode = msgspec.json.Decoder(Header | LogBegins | Bytes | LogEnds | End).decode
+PieceOf = Callable[[bytes, Mark | None], bytes]
+"""What a line of the export carries; raises if that does not belong there."""
+
+_decode = msgspec.json.Decoder(
+    Header
+    | LogBegins
+    | Bytes
+    | MovedBegins
+    | UsesBegin
+    | UseNoted
+    | GraphBegins
+    | FilePiece
+    | LogEnds
+    | End
+).decode
 
 
 class Begun(NamedTuple):
-    """A log begins here; the manifest as it will be stored, if it has one."""
+    """A log begins here, or what lies beside one; the manifest as it will be stored."""
 
     log: LogKey
-    manifest: bytes
+    manifest: bytes = b""
+    part: Literal["log", "moved", "uses", "graph"] = "log"
+    generation: int = 0
 
 
 def mark(value: Mark) -> bytes:
     """A mark as a line."""
     return _encode(value) + b"\n"
+
+
+def use_of(raw: bytes) -> UseNoted:
+    """The note of use that a line carries; of a line that was parsed before."""
+    found = _decode(raw)
+    assert isinstance(found, UseNoted)
+    return found
+
+
+def file_pieces(path: str, content: bytes) -> Iterator[bytes]:
+    """A file of a graph as lines."""
+    for start in range(0, max(1, len(content)), _PIECE):
+        coded = base64.b64encode(content[start : start + _PIECE]).decode()
+        yield mark(FilePiece(path=path, base64=coded))
+
+
+def file_of(raw: bytes) -> tuple[str, bytes]:
+    """The path and the bytes that a line carries; of a line that was parsed before."""
+    found = _decode(raw)
+    assert isinstance(found, FilePiece)
+    return found.path, base64.b64decode(found.base64)
 
 
 def carried(piece: bytes, versions: Versions) -> tuple[bytes, bool]:
@@ -116,7 +195,8 @@ class Parser:
         """Each log: where it begins, its pieces, where it ends. Nothing may follow the end."""
         logs = total = 0
         seen: set[LogKey] = set()
-        while isinstance(found := self._mark(self._next()), LogBegins):
+        found = self._mark(self._next())
+        while isinstance(found, LogBegins):
             key = LogKey(found.kind, found.id)
             if key in seen:
                 raise self.refusal("it holds the same log twice")
@@ -126,26 +206,71 @@ class Parser:
             end = yield from self._log()
             logs, total = logs + 1, total + end.lines
             yield end
+            found = yield from self._beside(key)
+        found = yield from self._graphs(found)
         if not isinstance(found, End) or (found.logs, found.lines) != (logs, total):
             raise self.refusal("it does not end as it should")
         if next(self._source, None) is not None:
             self.number += 1
             raise self.refusal("something follows the end")
 
-    def _log(self) -> Generator[bytes, None, LogEnds]:
+    def _graphs(self, found: Mark) -> Generator[Begun | bytes | LogEnds, None, Mark]:
+        """What follows the logs; gives the first mark after it."""
+        seen: set[str] = set()
+        while isinstance(found, GraphBegins):
+            if found.user in seen:
+                raise self.refusal("it holds the same graph twice")
+            seen.add(found.user)
+            yield Begun(LogKey("user", found.user), part="graph")
+            yield (yield from self._log(self._file))
+            found = self._mark(self._next())
+        return found
+
+    def _beside(self, key: LogKey) -> Generator[Begun | bytes | LogEnds, None, Mark]:
+        """What follows the log of a session; gives the first mark after it."""
+        seen: list[Mark] = []
+        while True:
+            found = self._mark(self._next())
+            if not isinstance(found, MovedBegins | UsesBegin):
+                return found
+            if key.kind != "session" or found in seen:
+                raise self.refusal("this may follow the log of a session, and only once")
+            seen.append(found)
+            if isinstance(found, MovedBegins):
+                yield Begun(key, part="moved", generation=found.generation)
+                yield (yield from self._log())
+            else:
+                yield Begun(key, part="uses")
+                yield (yield from self._log(self._use))
+
+    def _log(self, piece_of: PieceOf | None = None) -> Generator[bytes, None, LogEnds]:
         digest, count, size = sha256(), 0, 0
         while True:
             raw = self._next()
             found = None if raw.startswith(_ENTRY) else self._mark(raw)
             if isinstance(found, LogEnds):
                 break
-            piece = self._line(raw) if found is None else self._bytes(found)
+            piece = (piece_of or self._piece)(raw, found)
             digest.update(raw)
             count, size = count + 1, size + len(piece)
             yield piece
         if found != LogEnds(lines=count, bytes=size, sum=f"sha256:{digest.hexdigest()}"):
             raise self.refusal("the lines of the log are not those that were exported")
         return found
+
+    def _piece(self, raw: bytes, found: Mark | None) -> bytes:
+        return self._line(raw) if found is None else self._bytes(found)
+
+    def _use(self, raw: bytes, found: Mark | None) -> bytes:
+        if not isinstance(found, UseNoted):
+            raise self.refusal("it is no note of use")
+        return raw
+
+    def _file(self, raw: bytes, found: Mark | None) -> bytes:
+        if not isinstance(found, FilePiece):
+            raise self.refusal("it is no file of a graph")
+        self._decoded(found.base64)
+        return raw
 
     def _line(self, raw: bytes) -> bytes:
         if lines.verify(raw.rstrip(b"\r\n")) is None:
@@ -155,13 +280,16 @@ class Parser:
     def _bytes(self, found: Any) -> bytes:
         if not isinstance(found, Bytes):
             raise self.refusal("the log is not ended")
-        try:
-            piece = base64.b64decode(found.base64, validate=True)
-        except (binascii.Error, ValueError):
-            raise self.refusal("it is not base64") from None
+        piece = self._decoded(found.base64)
         if not piece or b"\n" in piece[:-1]:
             raise self.refusal("these are not the bytes of one line")
         return piece
+
+    def _decoded(self, coded: str) -> bytes:
+        try:
+            return base64.b64decode(coded, validate=True)
+        except (binascii.Error, ValueError):
+            raise self.refusal("it is not base64") from None
 
     def _next(self) -> bytes:
         self.number += 1

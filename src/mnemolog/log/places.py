@@ -5,10 +5,17 @@ the manifest, or its sidecar while it is archived; a log of one file is its own 
 go into the archive and come back between any two looks, so readers ask where it stands each time.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
-from mnemolog.errors import MnemologError, SessionNotFoundError, StorageIOError, no_session
+from mnemolog.errors import (
+    MnemologError,
+    SessionCorruptError,
+    SessionNotFoundError,
+    StorageIOError,
+    no_session,
+)
 from mnemolog.fs import Disk, File, Ident
 from mnemolog.log import manifests, sidecars
 from mnemolog.log.members import Archive
@@ -17,8 +24,12 @@ from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest, Segment
 
+T = TypeVar("T")
+
 # A session that is not found in either place may be on its way from one to the other.
 _LOOKS = 3
+# So often it may go elsewhere while its guard is read.
+_TRIES = 100
 
 
 class Chain(NamedTuple):
@@ -178,12 +189,29 @@ def guard_ident(disk: Disk, place: Place) -> Ident | None:
 
 def look(disk: Disk, place: Place) -> tuple[File, Chain]:
     """The open guard and the segments that it names, wherever the log stands."""
-    where, guard = standing(disk, place)
-    return guard, where.chain(guard)
+    return told(disk, place, lambda where, guard: (guard, where.chain(guard)))
 
 
 def facts(disk: Disk, place: SessionPlace) -> tuple[File, Manifest]:
     """The open guard and the session's own facts in it, wherever the session stands."""
-    where, guard = standing(disk, place)
-    assert isinstance(where, SessionPlace | ArchivePlace)
-    return guard, where.manifest(guard)
+
+    def read(where: Place, guard: File) -> tuple[File, Manifest]:
+        assert isinstance(where, SessionPlace | ArchivePlace)
+        return guard, where.manifest(guard)
+
+    return told(disk, place, read)
+
+
+def told(disk: Disk, place: Place, read: Callable[[Place, File], T]) -> T:
+    """What the guard tells, wherever the log stands.
+
+    Read again if it went elsewhere meanwhile: then it was overwritten, perhaps before it was read.
+    """
+    for _ in range(_TRIES):
+        where, guard = standing(disk, place)
+        try:
+            return read(where, guard)
+        except SessionCorruptError:
+            if disk.ident(where.guard) == guard.ident:
+                raise
+    raise place.missing()

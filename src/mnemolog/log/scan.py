@@ -48,7 +48,9 @@ class Scan:
             if end < 0 and not is_sealed:
                 return
             end = len(content) if end < 0 else end + 1
-            yield from self._line(number, start + at, content[at:end])
+            fed = self._line(number, start + at, content[at:end])
+            if fed is not None:
+                yield fed
             at = end
 
     def _content(self, number: int, start: int) -> bytes:
@@ -70,7 +72,7 @@ class Scan:
                 return b""
             self._guard, self._files = guard, files
 
-    def _line(self, number: int, offset: int, raw: bytes) -> Iterator[Fed]:
+    def _line(self, number: int, offset: int, raw: bytes) -> Fed | None:
         line = raw.rstrip(b"\r\n")
         skipped = 0
         if lines.verify(line) is None:
@@ -78,12 +80,12 @@ class Scan:
             line = line[skipped:] if skipped > 0 else b""
         entry = lines.entry(line, self._versions) if line else None
         if entry is None:
-            return
+            return None
         offset, length = offset + max(skipped, 0), len(raw) - max(skipped, 0)
         total = entry.sum.removeprefix("sha256:")
         after = Position(self.chain.generation, number, offset + length, length, total)
         self.position = after
-        yield Fed(entry, after)
+        return Fed(entry, after)
 
 
 def _open(disk: Disk, place: Place) -> tuple[File, Chain, list[File]]:

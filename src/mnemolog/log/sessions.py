@@ -223,7 +223,7 @@ def remove_folder(disk: Disk, folder: str, *, is_private: bool = False) -> None:
         found = disk.stat(path)
         if found is not None and found.is_folder:
             remove_folder(disk, path, is_private=is_private)
-        elif is_private and found is not None and not found.is_link:
+        elif is_private and found is not None and found.is_regular:
             shred(disk, path)
         else:
             disk.unlink(path)

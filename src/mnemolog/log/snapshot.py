@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
+import msgspec
+
+from mnemolog import fs
 from mnemolog.errors import SessionNotFoundError
 from mnemolog.fs import Disk
-from mnemolog.log import manifests
+from mnemolog.log import manifests, moved
 from mnemolog.log.places import Chain, Place, SessionPlace, open_guard
 from mnemolog.log.writer import Writer
 
@@ -66,29 +69,48 @@ class Snapshot(NamedTuple):
     manifest: bytes
     chain: Chain
     parts: tuple[Part, ...]
+    moved: tuple[tuple[int, bytes], ...] = ()
+    """What compactions moved out, if it was asked for: to which generation, and the file."""
 
 
-def take(disk: Disk, place: Place, timeout: float) -> Snapshot:
+def take(disk: Disk, place: Place, timeout: float, *, with_moved: bool = False) -> Snapshot:
     """Fix a log's length; raises the place's own error when there is no such log.
 
     A session in the archive does not grow: it is taken from there.
     """
     try:
-        return _living(disk, place, timeout)
+        return _living(disk, place, timeout, with_moved)
     except SessionNotFoundError:
         if not isinstance(place, SessionPlace) or disk.ident(place.archive.guard) is None:
             raise
     guard = open_guard(disk, place.archive)
-    content = manifests.render(place.archive.manifest(guard))
-    return _fixed(disk, content, place.archive.chain(guard))
+    facts = msgspec.structs.replace(place.archive.manifest(guard), archived_at=None)
+    content = manifests.render(facts)
+    taken = _fixed(disk, content, place.archive.chain(guard))
+    if with_moved:
+        taken = taken._replace(moved=moved_files(disk, place, taken.manifest))
+        if disk.ident(place.archive.guard) != guard.ident:
+            raise ChangedError  # it came back, and so may have what was moved out of it
+    return taken
 
 
-def _living(disk: Disk, place: Place, timeout: float) -> Snapshot:
+def moved_files(disk: Disk, place: SessionPlace, manifest: bytes) -> tuple[tuple[int, bytes], ...]:
+    """The files of what compactions moved out of a session; its manifest names them."""
+    known = place.versions.manifest(manifest).markers.get("moved", ())
+    named = ((one, moved.path_of(place.folder.rpartition("/")[2], one)) for one in known)
+    there = ((one, path) for one, path in named if disk.ident(path) is not None)
+    return tuple((one, fs.read_all(disk, path)) for one, path in there)
+
+
+def _living(disk: Disk, place: Place, timeout: float, with_moved: bool) -> Snapshot:
     handle = Writer(disk, place, timeout).acquire()
     try:
         guard = open_guard(disk, place)
         content = guard.read(0, guard.size()) if isinstance(place, SessionPlace) else b""
-        return _fixed(disk, content, place.chain(guard))
+        taken = _fixed(disk, content, place.chain(guard))
+        if with_moved and isinstance(place, SessionPlace):
+            taken = taken._replace(moved=moved_files(disk, place, content))
+        return taken
     except FileNotFoundError:
         raise place.missing() from None
     finally:

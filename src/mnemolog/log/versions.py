@@ -26,6 +26,9 @@ OLDEST = "oldest_format"
 
 _MALFORMED = (msgspec.DecodeError, UnicodeDecodeError)
 _decode = msgspec.json.Decoder(Fields).decode
+# What the library knows of a type is made when it is first used; two threads that are first at the
+# same time crash the process. A decoder that nobody needs makes it here, where there is one thread.
+_KNOWN = msgspec.json.Decoder(Manifest)
 
 
 def _unchanged(fields: Fields) -> Fields:

@@ -43,6 +43,19 @@ def vet_manifest(log: LogKey, content: bytes, versions: Versions) -> Manifest | 
     return found
 
 
+def vet_moved(manifest: Manifest, generation: int) -> None:
+    """Whether the compaction to this generation may have moved something out of a session."""
+    known = manifest.markers.get("moved", ())
+    is_known = isinstance(known, list | tuple) and generation in known
+    _expect(is_known and 1 < generation <= manifest.generation, "it names no such compaction")
+
+
+def vet_use(identifier: str, at: str) -> None:
+    """Whether a note of use can be one."""
+    check_id(identifier)
+    _vet_time(at)
+
+
 def _vet_facts(found: Manifest) -> None:
     _vet_time(found.created_at)
     for agent in found.agent_ids:

@@ -11,9 +11,12 @@ from mnemolog.memory.archiving import Archiving
 from mnemolog.memory.backing import Backing
 from mnemolog.memory.exporting import Exporting
 from mnemolog.memory.importing import Importing
+from mnemolog.memory.inspecting import Inspecting
+from mnemolog.memory.learning import Learning
 from mnemolog.memory.maintaining import Maintaining
 from mnemolog.memory.recalling import Recalling
 from mnemolog.memory.redacting import Redacting
+from mnemolog.memory.reviewing import Reviewing
 from mnemolog.memory.running import Running
 from mnemolog.memory.watching import Watching
 from mnemolog.memory.writing import Writing
@@ -26,12 +29,15 @@ DEFAULT_ROOT = ".mnemolog"
 
 
 class Memory(
+    Inspecting,
+    Learning,
     Importing,
     Exporting,
     Maintaining,
     Archiving,
     Redacting,
     Running,
+    Reviewing,
     Recalling,
     Writing,
     Watching,
@@ -59,7 +65,13 @@ class Memory(
         around = os.environ if environ is None else environ
         end = stores.open(path, around, settings or {}, embedder)
         return cls(
-            end.store, end.settings, clock, index=end.index, keeper=end.keeper, mover=end.mover
+            end.store,
+            end.settings,
+            clock,
+            index=end.index,
+            keeper=end.keeper,
+            mover=end.mover,
+            shelf=end.shelf,
         )
 
     def __enter__(self) -> Self:
@@ -98,5 +110,5 @@ class Memory(
                     "A view cannot be turned into somebody else's.",
                     advice="Make it from the owner's handle.",
                 )
-        ports = (self._index, self._kept_by, self._moved_by)
+        ports = (self._index, self._kept_by, self._moved_by, self._shelved_by)
         return Memory(self._store, self.settings, self._clock, viewer, *ports)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from mnemolog.errors import MnemologError, NotAllowedError
 from mnemolog.memory.sessions import Sessions
 from mnemolog.model.archiving import ArchiveReceipt, IdleArchiving
+from mnemolog.model.observing import tell
 from mnemolog.model.session import Session
 from mnemolog.model.times import normalise, to_moment, to_text
 from mnemolog.policy.access import OWNER
@@ -24,12 +25,15 @@ class Archiving(Sessions):
         self._manifest(session_id)
         self._only_owner()
         now = to_text(self._clock.now())
-        return _receipt(self._keeper.archive(session_id, now, progress))
+        done = _receipt(self._keeper.archive(session_id, now, progress))
+        tell("session.archived", session_id)
+        return done
 
     def restore_session(self, session_id: str) -> Session:
         """Bring a session back from the archive; nothing happens if it is not there."""
         self._manifest(session_id)
         self._keeper.restore(session_id)
+        tell("session.restored", session_id)
         return self.load_session(session_id)
 
     def archive_idle(

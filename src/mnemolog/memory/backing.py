@@ -54,12 +54,15 @@ class Backing(Base):
     ) -> Exported:
         """Write logs to one new file of lines, byte for byte; through gzip if it ends in `.gz`.
 
-        Of one session, of a user with all their sessions, or of everything there is.
+        Of one session, of a user with all their sessions and their graph, or of everything there
+        is.
         """
         mover = self._mover("An export in our own form holds whole logs.")
         logs = self._chosen_logs(session_id, user_id)
+        graphs = [user_id] if user_id is not None and session_id is None else None
         now = to_text(self._clock.now())
-        return mover.export_native(logs, os.fspath(target_path), now, progress=progress)
+        target = os.fspath(target_path)
+        return mover.export_native(logs, target, now, graphs=graphs, progress=progress)
 
     def _chosen_logs(self, session_id: str | None, user_id: str | None) -> list[LogKey] | None:
         if session_id is not None:
@@ -83,7 +86,8 @@ class Backing(Base):
         """Read such a file in. All of it is checked before any of it is stored.
 
         A log that is there already stays as it is; one that ends earlier gets what is missing; one
-        that says something else is refused, and the report says why.
+        that says something else is refused, and the report says why. So is a user's graph of which
+        a node here is another text.
         """
         mover = self._mover("An import in our own form writes whole logs.")
         return mover.import_native(os.fspath(path), dry_run=dry_run, progress=progress)

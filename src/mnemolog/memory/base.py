@@ -11,6 +11,7 @@ from mnemolog.policy.drafting import Circumstances, Redact
 from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemClock
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
+from mnemolog.ports.shelf import Shelf
 from mnemolog.settings import Settings
 
 _MAX_IN_FORCE = 256
@@ -28,11 +29,13 @@ class Base:
         index: Index | None = None,
         keeper: Keeper | None = None,
         mover: Callable[[], Mover] | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
         self._store = store
         self._index = index
         self._kept_by = keeper
         self._moved_by = mover
+        self._shelved_by = shelf
         self._clock = clock or SystemClock()
         self._viewer = viewer
         self.settings = settings or Settings()
@@ -59,6 +62,12 @@ class Base:
         if self._kept_by is None:
             raise NotAllowedError("This handle was made without a keeper.")
         return self._kept_by
+
+    @property
+    def _shelf(self) -> Shelf:
+        if self._shelved_by is None:
+            raise NotAllowedError("This handle was made without a graph.")
+        return self._shelved_by
 
     def _search_index(self) -> Index:
         if self._index is None:

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from mnemolog.errors import InvalidQueryError, NotAllowedError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
+from mnemolog.model.observing import timed
 from mnemolog.model.query import Hits, Query
 from mnemolog.policy.access import OWNER, may_see
 from mnemolog.policy.recalling import ordered, recalled
@@ -25,16 +28,21 @@ class Finding(Base):
         """Search one session, or with None all that this handle may see.
 
         Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
-        `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`. With
-        `include_archived`, one session's entries that compactions moved out are searched too.
+        `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`; `kinds` says
+        whether entries are searched, nodes, or both. With `include_archived`, one session's entries
+        that compactions moved out are searched too.
         """
         now = self._clock.now()
         is_deep = bool(filters.pop("include_archived", False))
         asked = queries.parse({**queries.as_mapping(query), **filters}, now)
+        if "node" in asked.kinds:
+            asked = msgspec.structs.replace(asked, unowned=self.settings.knowledge.default_user)
         decay = self.settings.decay
         if session_id is not None:
             decay = self._settings(self._manifest(session_id)).decay
-        hits = self._search_index().search(asked, self._viewer, session_id, now, decay)
+        with timed("query", session_id) as numbers:
+            hits = self._search_index().search(asked, self._viewer, session_id, now, decay)
+            numbers["hits"] = len(hits)
         return self._with_moved(hits, asked, session_id) if is_deep else hits
 
     def _with_moved(self, hits: Hits, asked: Query, session_id: str | None) -> Hits:
@@ -50,7 +58,7 @@ class Finding(Base):
             if one.died is None and one.entry.id not in known and may_see(self._viewer, one.entry)
             if (hit := recalled(one.entry, asked)) is not None
         ]
-        return Hits(ordered([*hits, *found], asked), hits.semantic)
+        return Hits(ordered([*hits, *found], asked), hits.semantic, hits.missing, hits.notes)
 
     query_memories = query
 

@@ -2,19 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
-from mnemolog.errors import SchemaInvalidError, shown
+from mnemolog.errors import SchemaInvalidError, SessionError, shown
+from mnemolog.memory import run_logs
 from mnemolog.memory.keeping import Keeping
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.forgetting import Deletion, Erasure, Restored
 from mnemolog.model.ids import new_entry_id
+from mnemolog.model.observing import tell
+from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_moment, to_text
 from mnemolog.policy.access import OWNER, may_change
 from mnemolog.policy.compaction import Weighed
+from mnemolog.policy.compartments import NOTE
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.policy.forms import texts_of
 from mnemolog.policy.selection import Selection, select
@@ -96,6 +101,7 @@ class Forgetting(Keeping):
         """
         chosen = select(_mapping(criteria), more)
         where = self._where(session_id)
+        before = self._manifest(session_id)
         meant = self._meant(where, chosen)
         # Whether words stand elsewhere is for the owner to know.
         is_told = verify and self._viewer == OWNER
@@ -103,8 +109,9 @@ class Forgetting(Keeping):
         places: Counter[str] = Counter()
         for log, ids in meant.items():
             record = self._audited("erase", session_id, len(ids), reason, chosen.kinds)
-            gone = self._keeper.erase(log, ids, record)
+            gone = self._keeper.erase(log, run_logs.with_uses(self._keeper, log, ids), record)
             places.update(gone.places)
+        self._archive_again(before)
         erased = [one for ids in meant.values() for one in sorted(ids)]
         return Erasure(
             erased_count=len(erased),
@@ -115,6 +122,12 @@ class Forgetting(Keeping):
             verification=self._prove(erased, said, progress) if verify and erased else None,
         )
 
+    def _archive_again(self, before: Manifest) -> None:
+        """What lay in the archive and was brought back to work on it goes there again."""
+        if before.archived_at is not None:
+            with suppress(SessionError):  # it is gone, or a run was begun on it meanwhile
+                self._keeper.archive(before.session_id, before.archived_at)
+
     def _meant(self, where: Circumstances, chosen: Selection) -> dict[LogKey, set[str]]:
         """The ids to erase from each log.
 
@@ -124,11 +137,12 @@ class Forgetting(Keeping):
         meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
         if self._viewer != OWNER or set(chosen.kinds) != {"ids"}:
             return meant
-        log = LogKey("session", str(where.session_id))
+        session_id = str(where.session_id)
         unseen = set(chosen.ids or ()) - {one for ids in meant.values() for one in ids}
-        named = self._keeper.in_damage(log, unseen) if unseen else set()
-        if named:
-            meant.setdefault(log, set()).update(named)
+        logs = [LogKey("session", session_id), *run_logs.of_session(self._keeper, session_id)]
+        for log in logs if unseen else ():
+            if named := self._keeper.in_damage(log, unseen):
+                meant.setdefault(log, set()).update(named)
         return meant
 
     def _said(self, log: LogKey, ids: set[str]) -> Iterator[str]:
@@ -157,6 +171,7 @@ class Forgetting(Keeping):
         count = sum(self._read(session_id, last=0).summary.counts.values())
         record = self._audited("delete session", session_id, count, reason, {})
         gone = self._keeper.remove(session_id, record)
+        tell("session.deleted", session_id, entries=count)
         return Erasure(
             erased_count=count,
             ids=tuple(sorted(ids)),
@@ -252,9 +267,12 @@ class Forgetting(Keeping):
         return logs
 
     def _chosen(self, where: Circumstances, chosen: Selection, *, is_all: bool = False) -> Found:
-        """The living entries that are meant; with `is_all` also hidden and archived ones."""
+        """The living entries that are meant; with `is_all` also hidden, archived and runs' ones."""
         found: Found = {}
-        for log in self._logs(where, chosen):
+        logs = self._logs(where, chosen)
+        if is_all:
+            logs += run_logs.of_session(self._keeper, str(where.session_id))
+        for log in logs:
             ids = None if chosen.ids is None else tuple(chosen.ids)
             entries = list(self._store.read(log, self._viewer, ids=ids).entries)
             if is_all:
@@ -264,7 +282,9 @@ class Forgetting(Keeping):
             meant = {
                 entry.id: entry
                 for entry in entries
-                if chosen.matches(entry) and may_change(self._viewer, entry)
+                if chosen.matches(entry)
+                and may_change(self._viewer, entry)
+                and (log.kind != "run" or entry.type == NOTE)  # whose run it is stays known
             }
             if meant:
                 found[log] = list(meant.values())

@@ -19,6 +19,8 @@ class ImportReport(msgspec.Struct, kw_only=True):
     stored: Counter[str] = msgspec.field(default_factory=Counter)
     revised: Counter[str] = msgspec.field(default_factory=Counter)
     present: Counter[str] = msgspec.field(default_factory=Counter)
+    deleted: Counter[str] = msgspec.field(default_factory=Counter)
+    """What had been deleted there: it was stored and deleted here, and can be brought back."""
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     refused: list[Refused] = msgspec.field(default_factory=list)
     refused_total: int = 0
@@ -29,7 +31,7 @@ class ImportReport(msgspec.Struct, kw_only=True):
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all was found."""
-        found = (self.sessions, self.stored, self.revised, self.present, self.skipped)
+        found = (self.sessions, self.stored, self.revised, self.present, self.deleted, self.skipped)
         return not any(found) and not self.refused_total
 
     def refuse(self, file: str, line: int | None, reason: str, code: str) -> None:

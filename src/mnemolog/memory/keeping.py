@@ -7,6 +7,7 @@ from mnemolog.errors import SizeLimitError
 from mnemolog.memory.proving import Proving
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Compaction
+from mnemolog.model.observing import is_observed, tell, timed
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy import compaction
@@ -15,9 +16,12 @@ from mnemolog.policy.compaction import Needs
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import Appended, LogKey, Write
 from mnemolog.settings import Settings
+from mnemolog.settings.sections import MIB
 
 # A log that stays large is compacted again only after it has grown by this share of its limit.
 _GROWN = 0.02
+# A log that fills this share of its limit is worth a warning.
+_NEAR = 0.9
 
 
 class Keeping(Proving):
@@ -39,7 +43,13 @@ class Keeping(Proving):
         now = self._clock.now()
         session_id = manifest.session_id
         judge = partial(_judged, now, self._settings(manifest), room)
-        done = self._keeper.compact(session_id, judge, to_text(now))
+        before = self._living(session_id)
+        tell("compaction.started", session_id, entries_before=before)
+        with timed("compaction.ended", session_id) as numbers:
+            done = self._keeper.compact(session_id, judge, to_text(now))
+            reduced = (done.before_bytes - done.after_bytes) / MIB
+            numbers |= {"entries_before": before, "entries_after": self._living(session_id)}
+            numbers["size_reduction_mb"] = reduced
         sizes = {"before_size": done.before_bytes, "after_size": done.after_bytes}
         removed = done.dropped + done.moved
         self._keeper.record(self._audited("compact", session_id, removed, "", sizes))
@@ -53,6 +63,12 @@ class Keeping(Proving):
             compacted_at=to_text(now),
         )
 
+    def _living(self, session_id: str) -> int:
+        """How many entries a session has; counted only if somebody wants to know."""
+        if not is_observed():
+            return 0
+        return sum(self._read(session_id, last=0).summary.counts.values())
+
     def _stored(
         self, log: LogKey, writes: list[Write], where: Circumstances
     ) -> tuple[Appended, tuple[str, ...]]:
@@ -65,6 +81,9 @@ class Keeping(Proving):
                 raise
             told = self._make_room(log.id, error)
             done = self._store.append(log, writes, self._viewer, where.storage)
+        limit = where.storage.max_session_bytes
+        if log.kind == "session" and done.used > _NEAR * limit:
+            tell("size.near_limit", log.id, size_bytes=done.used, limit_bytes=limit)
         if log.kind == "session" and 0 < where.trigger < done.used:
             told = self._relieve(log.id, done.used) or told
         return done, (told,) if told else ()

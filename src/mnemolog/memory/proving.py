@@ -15,7 +15,7 @@ from mnemolog.ports.keeping import Audited, Trace
 
 # Shorter pieces of an erased text are everywhere anyway, and prove nothing.
 _SHORTEST = 12
-_LONGEST_REASON = 500
+LONGEST_REASON = 500
 _MOST_SHOWN = 100
 INDEX = "index/"
 
@@ -73,9 +73,9 @@ class Proving(Base):
 
     def _reason(self, given: object) -> str:
         """A reason as it is kept: short, and without secrets."""
-        if not isinstance(given, str) or len(given) > _LONGEST_REASON:
+        if not isinstance(given, str) or len(given) > LONGEST_REASON:
             raise SchemaInvalidError(
-                f"A reason is a text of up to {_LONGEST_REASON} characters.", field="reason"
+                f"A reason is a text of up to {LONGEST_REASON} characters.", field="reason"
             )
         redact = self._redact(self.settings) if given else None
         return str(redact(given)[0]) if redact else given
@@ -148,4 +148,5 @@ def _needle(trace: Trace) -> str:
 
 
 def _shown(trace: Trace) -> str:
-    return f"{trace.path} at byte {trace.offset}: {trace.form}"
+    whose = "" if trace.session_id is None else f", of the session {trace.session_id!r:.200},"
+    return f"{trace.path}{whose} at byte {trace.offset}: {trace.form}"

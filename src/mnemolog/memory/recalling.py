@@ -8,8 +8,8 @@ from mnemolog.memory.getting import Getting
 from mnemolog.model import plain
 from mnemolog.model.context import Context
 from mnemolog.model.entry import Entry
-from mnemolog.model.query import Hit
-from mnemolog.policy.blocks import Part, assemble, tokens
+from mnemolog.model.query import KINDS, Hit
+from mnemolog.policy.blocks import Part, assemble, is_node, tokens
 
 if TYPE_CHECKING:
     from mnemolog.memory.run import Run
@@ -32,8 +32,8 @@ class Recalling(Getting, Finding):
         """Assemble what a model should know now, as marked data within a budget of tokens.
 
         First the profile (the preferences in force), then the run's notes and the plan, then the
-        entries that fit the query best: of all sessions of the session's user, or without a session
-        of all that this handle may see.
+        entries and nodes that fit the query best: of all sessions of the session's user, or without
+        a session of all that this handle may see.
         """
         budget = plain.count(max_tokens, "max_tokens") or 0
         if not isinstance(query, str):
@@ -59,8 +59,9 @@ class Recalling(Getting, Finding):
         """What is recalled for one user never shows what was said with another one."""
         user = None if session_id is None else self._manifest(session_id).user_id
         if user is not None:
-            return [hit.entry for hit in self._of(user).query(text=query, limit=_MOST_HITS)]
-        hits = self.query(text=query, limit=_MOST_HITS)
+            found = self._of(user).query(text=query, limit=_MOST_HITS, kinds=KINDS)
+            return [hit.entry for hit in found]
+        hits = self.query(text=query, limit=_MOST_HITS, kinds=KINDS)
         if session_id is None:
             return [hit.entry for hit in hits]
         return [hit.entry for hit in hits if self._is_nobodys(hit)]
@@ -70,7 +71,12 @@ class Recalling(Getting, Finding):
         return Recalling(self._store, self.settings, self._clock, viewer, self._index)
 
     def _is_nobodys(self, hit: Hit) -> bool:
-        """Whether an entry belongs to no user: its session has none, or it is shared."""
+        """Whether an entry belongs to no user: its session has none, or it is shared.
+
+        Of the nodes, those are meant that sessions without a user add to.
+        """
+        if is_node(hit.entry):
+            return hit.entry.user_id == self.settings.knowledge.default_user
         if hit.entry.scope in ("user", "shared") or hit.entry.session_id is None:
             return hit.entry.scope == "shared"
         try:

@@ -16,8 +16,16 @@ from mnemolog.errors import (
     SettingsError,
     SizeLimitError,
 )
-from mnemolog.layouts.contract import EntryFound, Found, Refused, SessionFound, Skipped
+from mnemolog.layouts.contract import (
+    EntryFound,
+    Found,
+    Refused,
+    SessionFound,
+    Skipped,
+    Tombstone,
+)
 from mnemolog.memory.import_report import ImportReport, count_kind
+from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
 from mnemolog.model import plain
@@ -25,7 +33,8 @@ from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.times import normalise
 from mnemolog.policy import drafting
-from mnemolog.ports import SHARED, LogKey
+from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.ports import SHARED, LogKey, Write
 from mnemolog.ports.keeping import Keeper
 
 BATCH = 500
@@ -253,15 +262,17 @@ class Receiver:
 
     def _pretend(self, target: _Target, new: Sequence[_Held]) -> None:
         for one in new:
-            counter = (
-                self._report.revised if one.entry.id in target.written else self._report.stored
-            )
-            counter[one.entry.type] += 1
+            self._count(one, is_revision=one.entry.id in target.written)
             target.written.add(one.entry.id)
+
+    def _count(self, one: _Held, *, is_revision: bool) -> None:
+        report = self._report
+        counter = report.revised if is_revision else report.stored
+        (report.deleted if one.found.deleted else counter)[one.entry.type] += 1
 
     def _store(self, target: _Target, new: Sequence[_Held]) -> None:
         try:
-            receipts = self._memory._write(target.session, [one.found.record for one in new])
+            receipts = self._written(target, new)
         except SizeLimitError as error:
             target.refusal = error
             self._refuse(new, error)
@@ -275,13 +286,50 @@ class Receiver:
             for one, receipt in zip(new, receipts, strict=True):
                 self._tally(target, one, receipt)
 
+    def _written(self, target: _Target, new: Sequence[_Held]) -> list[Receipt]:
+        """Store them; what was deleted where it comes from gets its tombstone in the same write."""
+        if not any(one.found.deleted for one in new):
+            return self._memory._write(target.session, [one.found.record for one in new])
+        where = self._memory._where(target.session)
+        batch: list[tuple[Write, Drafted]] = []
+        for one in new:
+            drafted = drafting.draft(one.found.record, where)
+            batch.append((Write(drafted.entry, drafted.is_given), drafted))
+            if one.found.deleted is not None:
+                batch.append((self._tombstone(one.found.deleted, drafted.entry.id, where), drafted))
+        receipts = self._memory._append(target.log, batch, where)
+        pairs = zip(batch, receipts, strict=True)
+        return [receipt for (write, _), receipt in pairs if write.entry.target is None]
+
+    def _tombstone(self, told: Tombstone, identifier: str, where: Circumstances) -> Write:
+        """It arrives now, and can be undone from now on for as long as any other."""
+        reason = self._memory._reason(told.reason[:LONGEST_REASON])
+        marking = self._memory._marking("tombstone", identifier, where, reason)
+        now = marking.entry.timestamp
+        try:
+            then = min(now, normalise(told.timestamp))
+        except InvalidFormatError:
+            then = now
+        return Write(msgspec.structs.replace(marking.entry, timestamp=then, at=now))
+
+    def _use(self, target: _Target, one: _Held) -> None:
+        """As often as it was used there, unless it was there or is nobody's session's."""
+        if target.log.kind != "session" or not one.found.uses or self._memory._kept_by is None:
+            return
+        try:
+            at = normalise(one.found.used_at)
+        except InvalidFormatError:
+            at = one.entry.timestamp
+        self._memory._kept_by.use(target.log.id, [one.entry.id] * one.found.uses, at)
+
     def _refuse(self, held: Sequence[_Held], error: MnemologError) -> None:
         for one in held:
             self._report.refuse(one.found.file, one.found.line, error.message, error.code)
 
     def _tally(self, target: _Target, one: _Held, receipt: Receipt) -> None:
+        if receipt.id not in target.written:
+            self._use(target, one)
         target.written.add(receipt.id)
-        counter = self._report.revised if receipt.status == "revised" else self._report.stored
-        counter[one.entry.type] += 1
+        self._count(one, is_revision=receipt.status == "revised")
         for kind in receipt.redactions:
             count_kind(self._report.redactions, kind)

@@ -1,11 +1,13 @@
 """Redacting what is stored already: the same rules, applied to every line there is."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from mnemolog.errors import ConcurrentModificationError, NotAllowedError
+from mnemolog.memory import run_logs
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
@@ -32,7 +34,8 @@ class Redacting(Forgetting):
         """Hide secrets in what is stored, in one session or everywhere; for the owner alone.
 
         Each entry concerned gets a new revision under its first timestamp, and the lines before it
-        are erased. Sessions whose settings switch redaction off are left alone.
+        are erased. Sessions whose settings switch redaction off are left alone. So are treated the
+        nodes of the users concerned, with their versions and what waits in the review.
         """
         if session_id is not None:
             self._manifest(session_id)
@@ -51,13 +54,41 @@ class Redacting(Forgetting):
                 progress(done, len(found))
         if session_id is None:
             changed += self._redact_beside(kinds, dry_run)
-        return Redaction(entries=changed, sessions=sessions, kinds=dict(kinds), is_dry_run=dry_run)
+        learned = self._redact_learned(None if session_id is None else found, kinds, dry_run)
+        return Redaction(
+            entries=changed,
+            sessions=sessions,
+            kinds=dict(kinds),
+            is_dry_run=dry_run,
+            nodes=learned.get("nodes", 0),
+            versions=learned.get("versions", 0),
+            proposals=learned.get("proposals", 0),
+        )
+
+    def _redact_learned(
+        self, sessions: list[Manifest] | None, kinds: Counter[str], dry_run: bool
+    ) -> dict[str, int]:
+        """The graphs of the users of these sessions, or of all."""
+        redact = self._redact(self.settings)
+        if redact is None:
+            return {}
+        usual = self.settings.knowledge.default_user
+        users = None if sessions is None else {one.user_id or usual for one in sessions}
+        found = self._keeper.hide_learned(users, redact, dry_run=dry_run)
+        kinds.update(found.kinds)
+        if found.places and not dry_run:
+            count = sum(found.places.values())
+            self._keeper.record(self._audited("redact nodes", None, count, "", {}))
+        return found.places
 
     def _redact_session(
         self, manifest: Manifest, redact: Redact, kinds: Counter[str], dry_run: bool
     ) -> int:
         log = LogKey("session", manifest.session_id)
         count = self._redact_log(log, redact, kinds, dry_run)
+        for run in run_logs.of_session(self._keeper, manifest.session_id):
+            with suppress(NotAllowedError):  # it ended meanwhile, and took its notes along
+                count += self._redact_log(run, redact, kinds, dry_run)
         facts = {"metadata": manifest.metadata, "preferences": manifest.preferences}
         clean, hidden = redact(facts)
         kinds.update(hidden)
@@ -68,6 +99,7 @@ class Redacting(Forgetting):
                 manifest.session_id, lambda now: msgspec.structs.replace(now, **clean)
             )
         self._keeper.change_moved(manifest.session_id, lambda entry: _clean(entry, redact, kinds))
+        self._archive_again(manifest)
         return count + bool(hidden)
 
     def _redact_beside(self, kinds: Counter[str], dry_run: bool) -> int:

@@ -1,7 +1,7 @@
 """One run of an agent: notes in compartments, until it ends."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -20,11 +20,10 @@ from mnemolog.model.ids import new_entry_id
 from mnemolog.model.times import to_text
 from mnemolog.policy import compartments, drafting
 from mnemolog.policy.access import may_change
-from mnemolog.policy.compartments import NOTE, Compartment, Filter, Room
+from mnemolog.policy.compartments import NOTE, USE, Compartment, Filter, Room
 from mnemolog.policy.drafting import Circumstances
+from mnemolog.policy.echoes import Echoes
 from mnemolog.ports import LogKey, Reading, Write
-
-_USE = "use"
 
 
 class Cleared(NamedTuple):
@@ -47,6 +46,8 @@ class Run:
         self.is_open = True
         self._settings = memory.settings.compartments
         self._used: Counter[str] | None = None
+        self.handed = Echoes()
+        """What the tools of this run have handed out from memory."""
         self.compartments = compartments.known(self._settings, own)
 
     def __enter__(self) -> Self:
@@ -77,6 +78,7 @@ class Run:
         tags: Iterable[str] = (),
         metadata: Mapping[str, str] | None = None,
         priority: int | None = None,
+        origin: str | None = None,
     ) -> Receipt:
         """Save a note; under an id that is there it takes the place of that note."""
         chosen = self._chosen(compartment)
@@ -89,6 +91,7 @@ class Run:
             "metadata": compartments.check_metadata(metadata) or None,
             "priority": 5 if priority is None else priority,
             "compartment": chosen.mark,
+            "origin": origin,
         }
         note = {name: value for name, value in record.items() if value is not None}
         compartments.check_length(chosen, content, self._settings)
@@ -97,9 +100,21 @@ class Run:
         drafted = drafting.draft(note, where)
         if drafted.is_given:
             self._refuse_other(chosen, drafted.entry.id)
-        compartments.check_room(chosen, self._notes(chosen), drafted.entry, self._settings)
-        batch = [(Write(drafted.entry, drafted.is_given), drafted)]
+        check = self._room_check(chosen, drafted.entry)
+        batch = [(Write(drafted.entry, drafted.is_given, check=check), drafted)]
         return self.memory._append(self._log(chosen), batch, where)[0]
+
+    def _room_check(self, chosen: Compartment, note: Entry) -> Callable[[int], None]:
+        """Refuse a note that does not fit now, and again under the lock if others wrote since."""
+        reading = self._reading(chosen)
+        held = [one for one in reading.entries if chosen.holds(one)]
+        compartments.check_room(chosen, held, note, self._settings)
+
+        def check(last_seq: int) -> None:
+            if last_seq != reading.summary.last_seq:
+                compartments.check_room(chosen, self._notes(chosen), note, self._settings)
+
+        return check
 
     def get(
         self,
@@ -126,7 +141,7 @@ class Run:
         """How often each note was got."""
         if self._chosen(compartment).scope == "run":
             return self._own_uses()
-        return Counter(self.memory._keeper.used(self.session_id))
+        return Counter(use.id for use in self.memory._keeper.uses(self.session_id))
 
     def clear(
         self,
@@ -221,7 +236,7 @@ class Run:
             origin="agent" if self.memory._viewer.agent else "user",
             agent_id=self.memory._viewer.agent,
             run_id=self.id,
-            category=_USE,
+            category=USE,
             content={"ids": ids},
         )
         relaxed = msgspec.structs.replace(where.storage, durability="os")
@@ -234,7 +249,7 @@ class Run:
         if self._used is None:
             log = LogKey("run", self.session_id, self.id)
             lines = self.memory._store.read(log, self.memory._viewer, types={"event"}).entries
-            noted = (one.content for one in lines if one.category == _USE)
+            noted = (one.content for one in lines if one.category == USE)
             self._used = Counter(
                 str(id) for content in noted if isinstance(content, dict) for id in content["ids"]
             )

@@ -6,11 +6,18 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import NotAllowedError, SchemaInvalidError, StorageError, shown
+from mnemolog.errors import (
+    NotAllowedError,
+    SchemaInvalidError,
+    SettingsError,
+    StorageError,
+    shown,
+)
 from mnemolog.memory.base import Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
+from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import normalise, to_text
 from mnemolog.policy import quota
@@ -43,6 +50,7 @@ class Sessions(Base):
             agents = (*agents, self._viewer.agent)
         overrides = plain.plain_object(settings, "settings", [])
         in_force = self.settings.with_overrides(overrides)
+        self._refuse_secrets(overrides, in_force)
         manifest = Manifest(
             v=FORMAT,
             session_id=check_name(session_id, "session id") or new_session_id(now),
@@ -55,6 +63,7 @@ class Sessions(Base):
         )
         quota.check_envelope(len(msgspec.json.encode(manifest)))
         self._store.create(manifest)
+        tell("session.created", manifest.session_id)
         return _session(Listed(manifest, 0, None))
 
     def _clean(
@@ -64,6 +73,18 @@ class Sessions(Base):
         facts = plain.plain_object(given, what, [])
         redact = self._redact(settings)
         return dict(redact(facts)[0]) if redact and facts else facts
+
+    def _refuse_secrets(self, overrides: dict[str, Any], in_force: Settings) -> None:
+        """Settings are kept word for word, so a pattern must not hold what it is to hide."""
+        redact = self._redact(in_force) if overrides else None
+        found = redact(overrides)[1] if redact else {}
+        if found:
+            raise SettingsError(
+                f"These settings hold what looks like a secret ({', '.join(sorted(found))}).",
+                advice="Nothing was stored. A pattern describes a secret, with classes such as "
+                "[0-9]{8}, and never spells one out.",
+                kinds=sorted(found),
+            )
 
     def _own_user(self, user_id: str | None) -> str | None:
         if self._viewer.user is not None and user_id not in (None, self._viewer.user):
@@ -93,9 +114,13 @@ class Sessions(Base):
                 "An agent's view cannot change a session's agents or settings.", advice=_ASK_OWNER
             )
         agents = None if agent_ids is None else _agents(agent_ids)
-        given = {"metadata": metadata, "preferences": preferences, "settings": settings}
-        in_force = self._settings(self._manifest(session_id))
+        given = {"metadata": metadata, "preferences": preferences}
+        manifest = self._manifest(session_id)
+        in_force = self._settings(manifest)
         checked = {name: self._clean(value, name, in_force) for name, value in given.items()}
+        checked["settings"] = plain.plain_object(settings, "settings", [])
+        later = self.settings.with_overrides({**manifest.settings, **checked["settings"]})
+        self._refuse_secrets(checked["settings"], later)
 
         def edit(before: Manifest) -> Manifest:
             merged: dict[str, Any] = {
@@ -112,6 +137,7 @@ class Sessions(Base):
         """Say that a session is finished: it is idle until the next entry."""
         last = self._read(session_id, last=0).summary.last_seq
         self._store.change(session_id, lambda before: _closed(before, last))
+        tell("session.closed", session_id)
         return self.load_session(session_id)
 
     def list_sessions(

@@ -1,5 +1,6 @@
 """Subjects: what belongs to a user, a session or an agent, gathered for an export."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -167,14 +168,22 @@ class Gathering:
         now = memory._clock.now()
         known = self._index(session_id, "entries") or {}
         placed: Mapping[str, Any] = known.get("entries", {})
+        counts, last = self._uses(session_id)
         found = {}
         for entry in entries:
-            weight = importance(entry)
+            weight, count = importance(entry), counts[entry.id]
             age = hours_between(entry.timestamp, now)
-            left = decaying.factor(entry.type, age, decay, decaying.boost(0, weight))
+            left = decaying.factor(entry.type, age, decay, decaying.boost(count, weight))
             relevance = placed.get(entry.id, {}).get("current_relevance")
-            found[entry.id] = Derived(left, weight, relevance)
+            found[entry.id] = Derived(left, weight, relevance, count or None, last.get(entry.id))
         return found
+
+    def _uses(self, session_id: str) -> tuple[Counter[str], dict[str, str]]:
+        """How often each entry of a session was used, and when last."""
+        keeper = self._memory._kept_by
+        noted = [] if keeper is None else keeper.uses(session_id)
+        last = {use.id: use.at for use in sorted(noted, key=lambda use: use.at)}
+        return Counter(use.id for use in noted), last
 
     def _index(self, session_id: str, shape: str) -> dict[str, Any] | None:
         try:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
+import msgspec
+
 from mnemolog.errors import (
     ConcurrentModificationError,
     EntryNotFoundError,
@@ -13,6 +15,7 @@ from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id
+from mnemolog.model.observing import timed
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
@@ -108,6 +111,10 @@ class Writing(Forgetting):
     ) -> Receipt:
         where = self._where(session_id)
         log, before = self._find(session_id, where.user_id, memory_id)
+        if before is None and self._kept_by is not None:
+            moved = self._moved_entry(session_id, memory_id)
+            if moved is not None and may_change(self._viewer, moved):
+                return self._revise_moved(moved, expected, changes, where)
         if before is None or not may_change(self._viewer, before):
             raise EntryNotFoundError(
                 f"There is no entry {memory_id!r:.140} that this handle may change.",
@@ -117,6 +124,26 @@ class Writing(Forgetting):
         drafted = drafting.revise(before, changes, where)
         write = Write(drafted.entry, True, before.seq if expected is None else expected)
         return self._append(log, [(write, drafted)], where)[0]
+
+    def _revise_moved(
+        self, before: Entry, expected: int | None, changes: Mapping[str, Any], where: Circumstances
+    ) -> Receipt:
+        """What a compaction moved to the archive comes back to the log as its new revision."""
+        session_id = str(where.session_id)
+        if expected not in (None, before.seq):
+            raise ConcurrentModificationError(
+                f"The entry {before.id!r:.140} was changed meanwhile.",
+                advice="Read it again and repeat the change.",
+                id=before.id,
+                expected_seq=expected,
+                seq=before.seq,
+            )
+        first = msgspec.structs.replace(before, timestamp=before.created or before.timestamp)
+        drafted = drafting.revise(first, changes, where)
+        write = Write(drafted.entry, True)
+        (receipt,) = self._append(LogKey("session", session_id), [(write, drafted)], where)
+        self._keeper.forget_moved(session_id, [before.id])
+        return msgspec.structs.replace(receipt, status="revised")
 
     def _find(
         self, session_id: str, user_id: str | None, memory_id: str
@@ -146,7 +173,9 @@ class Writing(Forgetting):
     def _append(
         self, log: LogKey, batch: list[tuple[Write, Drafted]], where: Circumstances
     ) -> list[Receipt]:
-        done, told = self._stored(log, [write for write, _ in batch], where)
+        with timed("write", where.session_id) as numbers:
+            numbers["entries"] = len(batch)
+            done, told = self._stored(log, [write for write, _ in batch], where)
         return [
             Receipt(
                 id=write.entry.id,

@@ -7,7 +7,7 @@ from mnemolog import paths
 from mnemolog.errors import InvalidFormatError
 from mnemolog.ports.back_end import BackEnd
 from mnemolog.ports.embedder import Embedder
-from mnemolog.stores.lazy import LazyIndex
+from mnemolog.stores.lazy import LazyIndex, lazy_shelf
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +28,10 @@ def __getattr__(name: str) -> Any:
         from mnemolog.policy.redaction import Redactor
 
         return Redactor
+    if name == "make_shelf":
+        from mnemolog.stores.files.shelves import make_shelf
+
+        return make_shelf
     if name == "make_finder":
         from mnemolog.stores.files.finder import make_finder
 
@@ -59,5 +63,10 @@ def open(
     )
     keeper = __getattr__("FilesKeeper")(disk, store.held, index.purge, make_redactor)
     return BackEnd(
-        store, index, keeper, settings, lambda: __getattr__("FilesMover")(disk, settings, disk.root)
+        store,
+        index,
+        keeper,
+        settings,
+        lambda: __getattr__("FilesMover")(disk, settings, disk.root),
+        lazy_shelf(lambda: __getattr__("make_shelf")(disk, settings)),
     )

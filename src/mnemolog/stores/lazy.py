@@ -3,13 +3,23 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from mnemolog.log import forks
 from mnemolog.model.query import Hits, Query
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Follower, Index, Listed, Progress, Wanted, exporter_of
+from mnemolog.ports import (
+    Asked,
+    Follower,
+    Index,
+    Listed,
+    Progress,
+    Unlearned,
+    Wanted,
+    exporter_of,
+)
 from mnemolog.ports.keeping import Wiped
+from mnemolog.ports.shelf import Shelf
 from mnemolog.settings import Decay
 
 
@@ -58,6 +68,9 @@ class LazyIndex:
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         return self._index().sessions(wanted, viewer)
 
+    def unlearned(self, asked: Asked) -> list[Unlearned]:
+        return self._index().unlearned(asked)
+
     def catch_up(self, progress: Progress | None = None) -> int:
         return self._index().catch_up(progress)
 
@@ -71,3 +84,28 @@ class LazyIndex:
     def close(self) -> None:
         if self._made is not None:
             self._made.close()
+
+
+class _LazyShelf:
+    """A shelf that is made at its first use: most programs never read a node, or any YAML."""
+
+    def __init__(self, make: Callable[[], Shelf]) -> None:
+        self._make = make
+        self._made: Shelf | None = None
+        self.forget()
+        forks.watch(self)
+
+    def forget(self) -> None:
+        """Start with a mutex of its own, as a forked child must."""
+        self._mutex = Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        with self._mutex:
+            if self._made is None:
+                self._made = self._make()
+        return getattr(self._made, name)
+
+
+def lazy_shelf(make: Callable[[], Shelf]) -> Shelf:
+    """A shelf that is made when it is asked for something."""
+    return cast(Shelf, _LazyShelf(make))

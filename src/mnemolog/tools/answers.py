@@ -18,6 +18,13 @@ _REST = 160
 _CURSOR = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 
 
+ASK = "Ask the person who runs this memory."
+_NOT_FOR_MODELS = re.compile(
+    r"`mnemolog |(?<![\w-])--[a-z]|\bhandle\b|`?Memory\.open|for_agent|for_user|get_entries"
+    r"|clear_session"
+)
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer to a tool call; never an exception."""
@@ -31,7 +38,13 @@ class Answer:
 
 def refused(error: MnemologError) -> Answer:
     """An error as an answer that says what to do next."""
-    return Answer(f"Error: {error}", is_error=True)
+    return Answer(f"Error: {for_model(error)}", is_error=True)
+
+
+def for_model(error: MnemologError) -> str:
+    """An error in words for a model, which can neither type commands nor write Python."""
+    advice = ASK if _NOT_FOR_MODELS.search(error.advice) else error.advice
+    return f"{error.message} {advice}".strip()
 
 
 class _Place(NamedTuple):

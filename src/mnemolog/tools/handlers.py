@@ -1,13 +1,14 @@
 """What each tool does."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
 from mnemolog.model.entry import Entry
-from mnemolog.model.query import Hit
-from mnemolog.policy.blocks import priority, quoted, rendered, word
+from mnemolog.model.query import KINDS, Hit
+from mnemolog.policy.blocks import priority, quoted, rendered, said, word
 from mnemolog.tools.answers import Answer, budget_of, paged
 from mnemolog.tools.arguments import (
     LONGEST_QUERY,
@@ -24,6 +25,7 @@ from mnemolog.tools.arguments import (
 _USUAL_HITS = 10
 # Room for the line that says how many did not fit.
 _REST_TOKENS = 10
+_ECHO = " Memory told you this before, so nothing is learned from it again."
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Desk:
 
     memory: Memory
     run: Run
+    read: dict[str, str] = field(default_factory=dict)
+    """The hash of each node as this run read it last: what a write is made against."""
 
     @property
     def session_id(self) -> str:
@@ -42,21 +46,31 @@ class Desk:
 def save_memory(desk: Desk, given: Arguments) -> Answer:
     """Save or replace a note."""
     compartment = text(given, "compartment", required=True)
+    content, identifier = text(given, "content", required=True), note_id(given)
+    is_echo = _is_echo(desk, compartment, content, identifier)
     receipt = desk.run.save(
         compartment,
-        text(given, "content", required=True),
-        id=note_id(given),
+        content,
+        id=identifier,
         category=text(given, "category") or None,
         tags=texts(given, "tags"),
         metadata=metadata(given),
         priority=whole(given, "priority", 10),
+        origin="recall" if is_echo else None,
     )
     done = "Replaced" if receipt.status == "revised" else "Saved"
     used, limit = desk.run.room(compartment)
     hidden = f" Hidden as secrets: {', '.join(receipt.redactions)}." if receipt.redactions else ""
     return Answer(
         f"{done} in {compartment} as {word(receipt.id)}; {used:,} of {limit:,} characters are"
-        f" used.{hidden}"
+        f" used.{hidden}{_ECHO if is_echo else ''}"
+    )
+
+
+def _is_echo(desk: Desk, compartment: str, content: str, identifier: str | None) -> bool:
+    """Whether this is what memory handed out in this run; a note that is revised stays its own."""
+    return desk.run.handed.knows(content) and not any(
+        one.id == identifier for one in desk.run.notes(compartment)
     )
 
 
@@ -96,9 +110,18 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
         tags=texts(given, "tags") or None,
         time_range={side: at for side, at in span.items() if at} or None,
         limit=whole(given, "limit", MOST_HITS) or _USUAL_HITS,
+        kinds=KINDS,
     )
     blocks = [_hit(hit) for hit in hits]
-    return paged(blocks, budget, given.get("cursor"), "Nothing fits; try other words.")
+    return handed(
+        desk, paged(blocks, budget, given.get("cursor"), "Nothing fits; try other words.")
+    )
+
+
+def handed(desk: Desk, answer: Answer, own: Iterable[str] = ()) -> Answer:
+    """An answer of which the run knows from now on that it came from memory."""
+    desk.run.handed.hear("\n".join(said(answer.text)), own)
+    return answer
 
 
 def recall_context(desk: Desk, given: Arguments) -> Answer:
@@ -109,7 +132,8 @@ def recall_context(desk: Desk, given: Arguments) -> Answer:
     if not found.text and not found.omitted:
         return Answer("Nothing is remembered yet.")
     more = f"{found.omitted} more did not fit." if found.omitted else ""
-    return Answer("\n".join(filter(None, (found.text, more))))
+    own = [note.text for name in ("run", "plan") for note in desk.run.notes(name)]
+    return handed(desk, Answer("\n".join(filter(None, (found.text, more)))), own)
 
 
 def _note(entry: Entry, uses: int) -> str:

@@ -10,11 +10,15 @@ BLOCK_TOKENS = 12_000
 _TAG = "run_memory"
 
 
-def system(run: Run, tools: Iterable[Tool] = TABLE) -> str:
-    """The part of a system prompt that explains the compartments and the tools."""
+def system(run: Run, tools: Iterable[Tool] = TABLE, *, is_injected: bool = True) -> str:
+    """The part of a system prompt that explains the compartments and the tools.
+
+    `is_injected` says whether the host puts the `block` of the run's notes into every prompt.
+    """
     lines = ["You have a memory that outlives this conversation.", "", "Compartments:"]
     for one in run.compartments.values():
-        access = "is always in your prompt" if one.name == "run" else "is read with get_memory"
+        is_shown = is_injected and one.name == "run"
+        access = "is always in your prompt" if is_shown else "is read with get_memory"
         kept = "ends with this run" if one.scope == "run" else "is kept with the session"
         lines.append(f"- {one.name}: {one.use or 'notes'}. It {kept}, and {access}.")
     lines += ["", "Tools:", *(f"- {tool.name}: {tool.description}" for tool in tools), ""]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError, shown
-from mnemolog.tools import handlers
+from mnemolog.tools import handlers, knowledge
 from mnemolog.tools.answers import Answer
 from mnemolog.tools.handlers import Desk
 
@@ -58,9 +58,9 @@ _MAX_TOKENS: Schema = {"type": "integer", "description": "Longest answer; 2000 i
 TABLE: tuple[Tool, ...] = (
     Tool(
         "save_memory",
-        "Save a note. `run`: only this run, gone at its end, always in your prompt. `session`: kept"
-        " and shared with sub-agents. `plan`: steps to take. With the id of a note that is there,"
-        " it replaces that note.",
+        "Save a note. `run`: only this run, gone at its end. `session`: kept and shared with"
+        " sub-agents. `plan`: steps to take. With the id of a note that is there, it replaces that"
+        " note.",
         {
             "compartment": _COMPARTMENT,
             "content": {"type": "string", "description": "What to remember."},
@@ -139,5 +139,33 @@ TABLE: tuple[Tool, ...] = (
         (),
         handlers.recall_context,
         is_reading=True,
+    ),
+    Tool(
+        "read_knowledge",
+        "Read a node of what is known for good about this user: topics, people, projects. Without"
+        " an address, list all nodes.",
+        {
+            "address": {"type": "string", "description": "Such as projects/pay or USER.md."},
+            "cursor": _CURSOR,
+            "max_tokens": _MAX_TOKENS,
+        },
+        (),
+        knowledge.read_knowledge,
+        is_reading=True,
+    ),
+    Tool(
+        "write_knowledge",
+        "Write what should be known for good, as Markdown with [[links]]. Read a node before you"
+        " replace it: if it changed since, the write is refused.",
+        {
+            "address": {"type": "string", "description": "Folders and a name."},
+            "content": {"type": "string", "description": "The whole body, or lines to append."},
+            "title": {"type": "string"},
+            "description": {"type": "string", "description": "One line."},
+            "append": {"type": "boolean", "description": "Add to the end instead of replacing."},
+            "reason": {"type": "string", "description": "Why, in a few words."},
+        },
+        ("address", "content"),
+        knowledge.write_knowledge,
     ),
 )

@@ -29,6 +29,8 @@ NEEDED = {
     "clear_memory": {"compartment": "run"},
     "search_memory": {"query": "noon"},
     "recall_context": {},
+    "read_knowledge": {},
+    "write_knowledge": {"address": "tea", "content": "x"},
 }
 
 

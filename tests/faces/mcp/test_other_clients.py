@@ -67,7 +67,7 @@ LIST = ("--method", "tools/list", "--strict")
 
 def test_the_inspector_lists_and_calls_tools_over_stdio(root, tmp_path):
     server = (sys.executable, *words(root))
-    assert len(inspect(tmp_path, *server, *LIST)["tools"]) == 5
+    assert len(inspect(tmp_path, *server, *LIST)["tools"]) == 7
     told = inspect(tmp_path, *server, *CALL, "content=from stdio")
     assert told["isError"] is False
     assert stored(root) == ["from stdio"]
@@ -76,7 +76,7 @@ def test_the_inspector_lists_and_calls_tools_over_stdio(root, tmp_path):
 def test_the_inspector_lists_and_calls_tools_over_http(shared_root, address, tmp_path):
     server = (address.url, "--transport", "http",
               "--header", f"Authorization: Bearer {address.token}")  # fmt: skip
-    assert len(inspect(tmp_path, *server, *LIST)["tools"]) == 5
+    assert len(inspect(tmp_path, *server, *LIST)["tools"]) == 7
     told = inspect(tmp_path, *server, *CALL, "content=from http")
     assert told["isError"] is False
     assert "from http" in stored(shared_root)

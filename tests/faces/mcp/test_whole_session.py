@@ -29,6 +29,7 @@ async def whole_session(client: Client, about: str) -> None:
     hints = [tool.annotations and tool.annotations.read_only_hint for tool in listed]
     assert hints == [tool.is_reading for tool in TABLE]
     assert "Compartments:" in (client.instructions or "")
+    assert "always in your prompt" not in (client.instructions or ""), "over MCP nothing is"
 
     await said(client, "save_memory", compartment="run", content=f"half done with {about}")
     await said(client, "save_memory", compartment="session", content=f"{about} likes tea", id=about)

@@ -17,6 +17,7 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.log.reader import View
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import Entry
+from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
 from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
@@ -25,6 +26,7 @@ from mnemolog.stores.files import archiving, keeper
 from mnemolog.stores.files.batch import Batch
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.looking import FilesLooker
 from mnemolog.stores.files.root_size import RootSize
 
 # So many logs are held open at once; each costs up to six descriptors, and some systems allow 256.
@@ -77,6 +79,7 @@ class FilesStore:
         """What is kept open of a log; shared by all that work on it."""
         with self._mutex:
             held = self._logs.get(key)
+            tell("cache.miss" if held is None else "cache.hit", key.id or None)
             if held is None:
                 held = self._logs[key] = Held(self._disk, key, self._settings, self._versions)
                 while len(self._logs) > MAX_OPEN:
@@ -173,6 +176,10 @@ class FilesStore:
         again = _second_look(held, viewer) if as_of is None else _no_second_look
         return Reading(_summary(view, seen), view.damage, _entries(view, chosen, again))
 
+    def looker(self) -> FilesLooker:
+        """What looks closely at the logs."""
+        return FilesLooker(self._disk, self.held)
+
     def close(self) -> None:
         with self._mutex:
             waiting = [file for _, _, file in self._unsynced.values()]
@@ -225,7 +232,9 @@ def _second_look(held: Held, viewer: Viewer) -> Look:
             view = held.reader.find(head.id)
             seen = [one for one in view.heads if not one.dead and may_see(viewer, one)]
             entry = view.entry(seen[0]) if seen else None
-            if entry is not None or held.reader.is_here():
+            # The files tell whether it went elsewhere again: of the reader, which others use too,
+            # only that they are those which it reads now.
+            if entry is not None or held.reader.find(head.id).files == view.files:
                 return entry
 
     return look

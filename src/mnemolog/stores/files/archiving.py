@@ -8,11 +8,12 @@ from mnemolog import paths
 from mnemolog.errors import (
     ConcurrentModificationError,
     SessionArchivedError,
+    SessionCorruptError,
     SessionError,
     SessionNotFoundError,
     StorageError,
 )
-from mnemolog.fs import Disk
+from mnemolog.fs import Disk, File
 from mnemolog.log import archive, sidecars
 from mnemolog.log.places import (
     ArchivePlace,
@@ -21,6 +22,7 @@ from mnemolog.log.places import (
     guard_ident,
     open_guard,
     standing,
+    told,
 )
 from mnemolog.log.tail import last_line
 from mnemolog.model.session import Manifest
@@ -34,6 +36,7 @@ T = TypeVar("T")
 
 # So often a session may go elsewhere under our hands before we give up.
 _TRIES = 100
+_PATIENCE = 60.0
 
 
 class Archives:
@@ -72,7 +75,12 @@ class Archives:
 
     def _archived(self, place: SessionPlace) -> Archived:
         guard = open_guard(self._disk, place.archive)
-        facts, packing = sidecars.read(guard, place.archive.folder, place.versions)
+        try:
+            facts, packing = sidecars.read(guard, place.archive.folder, place.versions)
+        except SessionCorruptError:
+            if self._disk.ident(place.archive.guard) == guard.ident:
+                raise
+            raise place.missing() from None  # it came back while its sidecar was read
         return Archived(
             Listed(facts, packing.last_seq, packing.last_written),
             packing.archived_at,
@@ -88,9 +96,25 @@ def _session_place(held: Held) -> SessionPlace:
 
 def bring_back(disk: Disk, held: Held) -> None:
     """Restore a session if it is archived, and tell the index."""
-    place = _session_place(held)
-    if archive.restore(disk, place, held.lock_timeout):
+    _restore(disk, _session_place(held), held.lock_timeout)
+
+
+def _restore(disk: Disk, place: SessionPlace, timeout: float) -> None:
+    if archive.restore(disk, place, timeout):
         mark(disk, place.folder)
+
+
+def at_home(disk: Disk, place: Place, work: Callable[[], T], timeout: float = _PATIENCE) -> T:
+    """Do some work on a session where it is written to; again if it is archived meanwhile."""
+    if not isinstance(place, SessionPlace):
+        return work()
+    for _ in range(_TRIES):
+        _restore(disk, place, timeout)
+        try:
+            return work()
+        except SessionNotFoundError:
+            standing(disk, place)  # raises the same error if it is really gone
+    raise _restless(place.name)
 
 
 def writing(disk: Disk, held: Held, settings: Settings, work: Callable[[], T]) -> T:
@@ -129,14 +153,19 @@ def _restless(session_id: str) -> ConcurrentModificationError:
 
 def listed(disk: Disk, place: SessionPlace) -> Listed:
     """A session's facts and its last line, wherever it stands."""
-    for _ in range(_TRIES):
-        where, guard = standing(disk, place)
+
+    def read(where: Place, guard: File) -> Listed | None:
         if isinstance(where, ArchivePlace):
             facts, packing = sidecars.read(guard, where.folder, where.versions)
             return Listed(facts, packing.last_seq, packing.last_written)
         found = _listed(disk, place, place.manifest(guard))
-        if guard_ident(disk, place) == guard.ident:
-            return found  # else its files may have been overwritten while they were read
+        # Else its files may have been overwritten while they were read.
+        return found if guard_ident(disk, place) == guard.ident else None
+
+    for _ in range(_TRIES):
+        listed_now = told(disk, place, read)
+        if listed_now is not None:
+            return listed_now
     raise _restless(place.name)
 
 

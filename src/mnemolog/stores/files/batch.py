@@ -57,6 +57,9 @@ class Batch:
     def compose(self, handle: Handle) -> tuple[bytes, int]:
         """The bytes to append and the last number used in them; refuses what may not be written."""
         self._check_ids()
+        for write in self._writes:
+            if write.check is not None:
+                write.check(handle.tail.seq)
         if self._held.key.kind == "session":
             self._prepare(handle)
         first = handle.tail.seq + 1

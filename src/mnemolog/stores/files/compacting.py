@@ -3,7 +3,8 @@
 Superseded revisions, marks that no longer mark anything, and erased lines go; a judge decides which
 entries are dropped for good and which move to the archive. What moves is durable there before the
 new generation takes the place of the old one. What is dropped is blanked in the old files before
-they are let go of. An intent makes sure of that after a crash.
+they are let go of. An intent makes sure of that after a crash. A line of an earlier version is
+written as today's, whether it stays or moves: a log that was compacted needs no migration.
 """
 
 from collections import Counter
@@ -13,11 +14,11 @@ import msgspec
 
 from mnemolog import fs, paths
 from mnemolog.fs import Disk
-from mnemolog.log import intents, moved, quarantine, sessions
+from mnemolog.log import intents, lines, moved, quarantine, sessions
 from mnemolog.log.blanking import blank_lines, shred
 from mnemolog.log.contents import Contents, Line
 from mnemolog.log.lines import Draft
-from mnemolog.log.places import Chain, open_guard
+from mnemolog.log.places import Chain, SessionPlace, open_guard
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.entry import MARKS
 from mnemolog.model.session import Manifest
@@ -30,14 +31,14 @@ COMPACT = "compact"
 Judge = Callable[[list[Weighed]], Verdict]
 
 
-def compact(disk: Disk, writer: Writer, session_id: str, judge: Judge, now: str) -> Compacted:
+def compact(disk: Disk, writer: Writer, place: SessionPlace, judge: Judge, now: str) -> Compacted:
     """Rewrite a session's log as the judge decides."""
-    work = _Work(disk, session_id, judge, now)
-    with intents.noted(disk, {"operation": COMPACT, "session_id": session_id}):
+    work = _Work(disk, place, judge, now)
+    with intents.noted(disk, {"operation": COMPACT, "session_id": place.name}):
         sessions.rewrite(
             disk,
             writer,
-            sessions.place(session_id),
+            place,
             work.lines,
             operation=COMPACT,
             since=now,
@@ -66,10 +67,12 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
 class _Work:
     """One compaction, from the lines that are there to those that stay."""
 
-    def __init__(self, disk: Disk, session_id: str, judge: Judge, now: str) -> None:
+    def __init__(self, disk: Disk, place: SessionPlace, judge: Judge, now: str) -> None:
         self._disk = disk
-        self._session_id = session_id
-        self._name = paths.file_name(session_id)
+        self._place = place
+        self._session_id = place.name
+        self._versions = place.versions
+        self._name = paths.file_name(place.name)
         self._judge = judge
         self._now = now
         self._dropped: list[Line] = []
@@ -79,7 +82,8 @@ class _Work:
         """The lines that stay; those that move are in the archive when this returns."""
         self._chain: Chain = handle.chain
         self._before = handle.chain.sealed_bytes + handle.tail.size
-        contents = Contents(self._disk, handle.chain)
+        self._is_old = not self._versions.is_settled(sessions.writable(self._place, handle))
+        contents = Contents(self._disk, handle.chain, self._versions)
         self._keep_damage(contents)
         needed = [line for line in contents.lines if contents.is_needed(line)]
         self._superseded = len(contents.lines) - len(needed)
@@ -88,12 +92,18 @@ class _Work:
         moving = [one for one in needed if _subject(one) in self._verdict.move]
         if moving:
             path = moved.path_of(self._name, handle.chain.generation + 1)
-            moved.keep(self._disk, path, [_merged(contents, one)[1] for one in moving])
+            moved.keep(self._disk, path, [self._written(contents, one)[1] for one in moving])
         gone = self._verdict.drop | self._verdict.move
         kept = {one.entry.seq for one in needed if _subject(one) not in self._verdict.drop}
         self._dropped = [one for one in contents.lines if one.entry.seq not in kept]
-        self._kept = [_merged(contents, one) for one in needed if _subject(one) not in gone]
+        self._kept = [self._written(contents, one) for one in needed if _subject(one) not in gone]
         return self._kept
+
+    def _written(self, contents: Contents, line: Line) -> tuple[int, bytes]:
+        """A line as it is from now on, with its number."""
+        seq, raw = _merged(contents, line)
+        is_old = self._is_old and (self._versions.stored(raw) or 0) < self._versions.current
+        return seq, (lines.rewritten(raw.rstrip(b"\r\n"), self._versions) if is_old else raw) or raw
 
     def _keep_damage(self, contents: Contents) -> None:
         """A rewrite leaves damaged bytes behind: they must be in quarantine before."""
@@ -108,7 +118,7 @@ class _Work:
         markers = {**manifest.markers, "compacted": done}
         if self._verdict.move:
             markers["moved"] = [*manifest.markers.get("moved", ()), manifest.generation]
-        return msgspec.structs.replace(manifest, markers=markers)
+        return self._versions.settled(msgspec.structs.replace(manifest, markers=markers))
 
     def blank_dropped(self) -> None:
         """What is dropped must not survive in the blocks of the old files."""

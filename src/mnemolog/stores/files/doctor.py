@@ -13,13 +13,15 @@ from mnemolog import paths
 from mnemolog.errors import MnemologError, SettingsError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk, file_system
+from mnemolog.log.places import SessionPlace
 from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
 from mnemolog.model.times import to_text
 from mnemolog.ports import SHARED, LogKey
 from mnemolog.settings import Settings
-from mnemolog.stores.files import read_settings
+from mnemolog.stores.files import findings_learning, read_settings
 from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case, id_of
+from mnemolog.stores.files.findings_graph import Gaze, check_graph
 from mnemolog.stores.files.findings_lines import LineCheck
 from mnemolog.stores.files.findings_privacy import Look, check_privacy
 from mnemolog.stores.files.findings_root import (
@@ -59,10 +61,12 @@ class Visit:
         now: datetime | None = None,
         progress: Progress | None = None,
         only_privacy: bool = False,
+        only_graph: bool = False,
     ) -> None:
         self.disk = disk
         self.settings = settings
         self.only_privacy = only_privacy
+        self.only_graph = only_graph
         self.around = around
         self.now = now or datetime.now(UTC)
         self.tally = Tally()
@@ -85,6 +89,7 @@ def visit_root(
     progress: Progress | None = None,
     *,
     only_privacy: bool = False,
+    only_graph: bool = False,
 ) -> Visit:
     """A visit to the root in this folder; settings that cannot be used do not prevent it."""
     disk = RealDisk(root)
@@ -95,7 +100,14 @@ def visit_root(
     except (SettingsError, UnicodeDecodeError):
         settings = Settings()
     around = Around(os.path.abspath(root), *file_system(root))
-    return Visit(disk, settings, around=around, progress=progress, only_privacy=only_privacy)
+    return Visit(
+        disk,
+        settings,
+        around=around,
+        progress=progress,
+        only_privacy=only_privacy,
+        only_graph=only_graph,
+    )
 
 
 def examine(visit: Visit) -> Iterator[Finding]:
@@ -132,9 +144,13 @@ def _cases(visit: Visit) -> Iterator[Case]:
     if visit.only_privacy:
         yield from _privacy_cases(visit)
         return
+    if visit.only_graph:
+        yield from _guarded(paths.USERS, check_graph(disk, Gaze(visit.settings, visit.now)))
+        return
     yield from _guarded("", check_root(disk, visit.around))
     yield from _guarded("", check_files(disk, visit.now_ns))
     yield from _guarded(paths.INTENTS, check_intents(disk))
+    yield from _guarded(paths.INTENTS, findings_learning.check_plans(disk, visit.now))
     yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
     yield from _check_logs(visit)
 
@@ -192,6 +208,8 @@ def _check_session(visit: Visit, folder: str) -> Iterator[Case]:
     visit.tally.logs += 1
     now = to_text(visit.now)
     yield from SessionCheck(visit.disk, folder, visit.tally, visit.lock_timeout, now).cases()
+    place = SessionPlace(folder, folder)
+    yield from findings_learning.check_session(visit.disk, place, visit.now)
 
 
 def _check_file_log(visit: Visit, name: str, path: str) -> Iterator[Case]:

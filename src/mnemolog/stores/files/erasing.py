@@ -6,28 +6,37 @@ The order makes it safe to be interrupted at any point:
 2. Under the log's lock its generation is raised, so that readers and the index look anew, and each
    line becomes blank where it lies.
 3. What was copied or derived from them goes: files in the archive, quarantine, notes of use, what a
-   crash left behind, and last the rows of the index.
+   crash left behind, what was learned from them, and last the rows of the index.
 4. The audit is told, and the intent struck out.
 """
 
 import json
 import os
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import ConcurrentModificationError, SessionError, StorageFullError
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    NotAllowedError,
+    SessionError,
+    StorageFullError,
+)
 from mnemolog.fs import Disk
-from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, sessions
+from mnemolog.fs.real import RealDisk
+from mnemolog.index.gate import GATES, Gate
+from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, runs, sessions
 from mnemolog.log.blanking import Blanked, Limits, blank_ids, shred
 from mnemolog.log.places import Place, SessionPlace, facts
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
+from mnemolog.stores.files.archiving import at_home
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
+from mnemolog.stores.files.uprooting import uproot, uproot_session
 from mnemolog.stores.files.uses import NAME as USES
 
 ERASE = "erase"
@@ -45,14 +54,17 @@ def erase(
         "operation": ERASE,
         "kind": key.kind,
         "log": key.id,
+        "run": key.run,
         "ids": list(limits),
         "limits": [str(limit) for limit in limits.values()],
         **_recorded(record),
     }
     with intents.noted(disk, fields):
-        places = _reach(disk, writer, key, limits, record.at, purge)
+        places = at_home(
+            disk, writer.place, lambda: _reach(disk, writer, key, limits, record.at, purge)
+        )
         _record(disk, record, fields)
-    return Gone(places.get("log", 0) + places.get("archive", 0), places)
+    return Gone(sum(places.get(one, 0) for one in ("log", "runs", "archive")), places)
 
 
 def remove(
@@ -110,10 +122,10 @@ def _is_untouched(disk: Disk, fields: intents.Fields) -> bool:
 
 def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:
     kind, name, ids = fields.get("kind"), fields.get("log"), fields.get("ids")
-    if kind not in ("session", "user", "shared") or not isinstance(ids, list):
+    if kind not in ("session", "user", "shared", "run") or not isinstance(ids, list):
         return False
     limits = dict(zip(ids, map(int, fields["limits"]), strict=True))
-    key = LogKey(kind, str(name))  # type: ignore[arg-type]
+    key = LogKey(kind, str(name), str(fields.get("run", "")))  # type: ignore[arg-type]
     stamp = str(json.loads(str(fields["audit"]))["at"])
     if key.kind == "session":
         archive.restore(disk, sessions.place(key.id), _PATIENCE)  # archived since the crash
@@ -145,6 +157,8 @@ def _reach(
     disk: Disk, writer: Writer, key: LogKey, limits: Limits, stamp: str, purge: Purge
 ) -> dict[str, int]:
     """Every place that a line can have reached; how many lines or files were found in each."""
+    if key.kind == "run":
+        return _reach_run(disk, writer, key, limits, stamp)
     ids = frozenset(limits)
     with writer.locked() as handle:
         handle.lock.sign(ERASE, stamp)
@@ -154,15 +168,29 @@ def _reach(
             if key.kind == "session":
                 places["archive"] = _forget_moved(disk, paths.file_name(key.id), ids)
                 places["uses"] = _blank_uses(disk, f"{log_name(key)}/{USES}", ids)
+                runs.sweep(disk, sessions.place(key.id))
             generation = handle.chain.generation
         finally:
             handle.lock.unsign()
     places["quarantine"] = _clear_quarantine(disk, quarantine.name_of(key.kind, key.id), ids)
+    places |= uproot(disk, key, writer.place, ids, thorough(disk, purge))
     wiped = Wiped(log_name(key), ids, generation, tuple(blanked))
-    if not purge(wiped):
-        _discarder(disk)(wiped)
+    thorough(disk, purge)(wiped)
     mark(disk, log_name(key))
     return {place: count for place, count in places.items() if count}
+
+
+def _reach_run(
+    disk: Disk, writer: Writer, key: LogKey, limits: Limits, stamp: str
+) -> dict[str, int]:
+    """The notes of a run stand in their one file alone: no index, no archive, no quarantine."""
+    try:
+        with writer.locked() as handle:
+            blanked = _blank_log(disk, writer.place, handle, limits, stamp)
+            runs.sweep(disk, sessions.place(key.id))
+    except NotAllowedError:
+        return {}  # it ended meanwhile, and took its notes along
+    return {"runs": len(blanked)} if blanked else {}
 
 
 def _blank_log(
@@ -210,7 +238,15 @@ def _raise_generation(disk: Disk, place: SessionPlace, handle: Handle) -> None:
 
 def named_in_quarantine(disk: Disk, log: str, ids: Collection[str]) -> set[str]:
     """Those of the ids that copies of damage name."""
-    content = b"\n".join(fs.read_all(disk, path) for path in quarantine.files(disk, log))
+    return named_in(disk, quarantine.files(disk, log), ids)
+
+
+def named_in(disk: Disk, files: Iterable[str], ids: Collection[str]) -> set[str]:
+    """Those of the ids that the bytes of some files name."""
+    content = b""
+    for path in files:
+        with suppress(FileNotFoundError):
+            content += fs.read_all(disk, path) + b"\n"
     return {one for one in ids if any(name in content for name in _names(one))}
 
 
@@ -274,20 +310,39 @@ def _leave_no_copy(disk: Disk, session_id: str, purge: Purge) -> dict[str, int]:
         if disk.ident(room) is not None:
             disk.sync_folder(room)
     log = paths.session_folder(session_id)
-    if not purge(log):
-        _discarder(disk)(log)
+    learned = {} if is_new else uproot_session(disk, session_id, thorough(disk, purge))
+    thorough(disk, purge)(log)
     mark(disk, log)
-    return {place: len(found) for place, found in copies.items() if found}
+    return learned | {place: len(found) for place, found in copies.items() if found}
+
+
+def thorough(disk: Disk, purge: Purge) -> Purge:
+    """Purges, or throws the whole index away where that does not succeed."""
+    return lambda gone: purge(gone) or _discarder(disk)(gone)
 
 
 def _discarder(disk: Disk) -> Purge:
     """The index is derived: what cannot be taken out of it goes with all of it."""
 
     def discard(_: Wiped | str) -> bool:
-        for name in disk.list(paths.INDEX):
-            found = disk.stat(f"{paths.INDEX}/{name}")
-            if found is not None and not found.is_folder:
-                disk.unlink(f"{paths.INDEX}/{name}")
+        with _alone_with_index(disk):
+            for name in disk.list(paths.INDEX):
+                found = disk.stat(f"{paths.INDEX}/{name}")
+                if found is not None and not found.is_folder and name not in GATES:
+                    disk.unlink(f"{paths.INDEX}/{name}")
         return True
 
     return discard
+
+
+@contextmanager
+def _alone_with_index(disk: Disk) -> Iterator[None]:
+    """Wait for those who use the index: what they hold open must not get another's journal."""
+    folder = disk.stat(paths.INDEX)
+    with ExitStack() as held:
+        if isinstance(disk, RealDisk) and folder is not None and folder.is_folder:
+            gate = Gate(f"{disk.root}/{paths.INDEX}")
+            held.callback(gate.forget)
+            with suppress(OSError):  # a gate that cannot be opened keeps nobody in or out
+                held.enter_context(gate.alone())
+        yield

@@ -1,6 +1,7 @@
 """What the index is fed with: the marks that writers leave, and the lines of the logs."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 from mnemolog import paths
@@ -10,6 +11,9 @@ from mnemolog.log import sidecars
 from mnemolog.log.places import FilePlace, Place, SessionPlace, facts
 from mnemolog.log.scan import Scan
 from mnemolog.ports import LogKey, News, Position
+
+FOLDER = f"{paths.INDEX}/{paths.NODES}"
+"""Where nodes lie as lines."""
 
 _FILES = {paths.USERS: "preferences.jsonl", paths.SHARED: "knowledge.jsonl"}
 
@@ -24,9 +28,11 @@ def log_name(key: LogKey) -> str:
 
 def place_named(name: str) -> Place:
     """Where the log of this name lies."""
-    room, _, _ = name.partition("/")
+    room, _, rest = name.partition("/")
     if room == paths.SESSIONS:
         return SessionPlace(name, name)
+    if room == paths.NODES:
+        return FilePlace(name, f"{FOLDER}/{rest}.jsonl", f"{FOLDER}/{rest}.lock")
     return FilePlace(name, f"{name}/{_FILES[room]}", f"{name}/lock")
 
 
@@ -48,8 +54,32 @@ def mark(disk: Disk, name: str) -> tuple[str, ...]:
 def _mark_path(name: str) -> str:
     """A session's mark is named like its folder; the others begin as no encoded id can."""
     room, _, rest = name.partition("/")
-    prefix = {paths.SESSIONS: "", paths.USERS: "%u-"}.get(room, "%s")
+    prefix = {paths.SESSIONS: "", paths.USERS: "%u-", paths.NODES: "%n-"}.get(room, "%s")
     return f"{paths.DIRTY}/{prefix}{rest}"
+
+
+def nodes_log(user_id: str) -> str:
+    """The name of the log that a user's nodes are for the index."""
+    return f"{paths.NODES}/{paths.file_name(user_id)}"
+
+
+def dirty_path(user_id: str) -> str:
+    """The sign that a user's nodes changed since they became lines."""
+    return f"{FOLDER}/{paths.file_name(user_id)}.dirty"
+
+
+def mark_nodes(disk: Disk, user_id: str, address: str = "") -> None:
+    """Leave that sign, with the address that changed; without one any of them may have.
+
+    The nodes are stored without it too, and found a little later.
+    """
+    with suppress(OSError, StorageError):
+        try:
+            file = disk.open(dirty_path(user_id), "append")
+        except FileNotFoundError:
+            disk.mkdir(FOLDER)
+            file = disk.open(dirty_path(user_id), "create")
+        file.append(f"{address}\n".encode())
 
 
 class FilesFeed:
@@ -74,6 +104,9 @@ class FilesFeed:
             if not name.startswith("."):
                 yield f"{paths.USERS}/{name}"
         yield paths.SHARED
+        for name in self._disk.list(FOLDER):
+            if name.endswith(".jsonl"):
+                yield f"{paths.NODES}/{name.removesuffix('.jsonl')}"
 
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines of a log after a position."""
@@ -91,4 +124,6 @@ class FilesFeed:
 def _name_of_mark(mark: str) -> str:
     if mark.startswith("%u-"):
         return f"{paths.USERS}/{mark[3:]}"
+    if mark.startswith("%n-"):
+        return f"{paths.NODES}/{mark[3:]}"
     return paths.SHARED if mark == "%s" else f"{paths.SESSIONS}/{mark}"

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,26 +13,42 @@ from mnemolog.embedders import open_embedder
 from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
+from mnemolog.graph.shelf import FilesShelf
 from mnemolog.index.export import SHAPES
 from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
 from mnemolog.log import forks, lines
-from mnemolog.log.places import Place, guard_ident, look
+from mnemolog.log.places import Place, SessionPlace, guard_ident, look
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
-from mnemolog.model.times import to_text
+from mnemolog.model.times import to_moment, to_text
 from mnemolog.policy.access import Viewer
-from mnemolog.ports import Candidate, Follower, Listed, LogKey, Progress, Spot, Use, Wanted
+from mnemolog.ports import (
+    Asked,
+    Candidate,
+    Follower,
+    Listed,
+    LogKey,
+    Progress,
+    Spot,
+    Unlearned,
+    Use,
+    Wanted,
+)
 from mnemolog.ports.embedder import Embedder
 from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay, Settings
+from mnemolog.stores.files import second
+from mnemolog.stores.files.archiving import listed
 from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
 from mnemolog.stores.files.follower import Files, FilesFollower, moved
+from mnemolog.stores.files.shadow import Shadow, shown
 from mnemolog.stores.files.uses import Uses, read_uses
 
 # So many logs are kept open for reading hits; each costs two descriptors or a few more.
-_MAX_OPEN = 16
+_MAX_OPEN = 64
+_STAMP = len("2026-11-15T09:00:00.000Z")
 # A log that goes into the archive or out of it is looked for again, so many times.
 _TRIES = 5
 # How long to wait before each look, should a log be rewritten while it is looked at.
@@ -43,7 +59,16 @@ Held = tuple[File, int, list[File]]
 
 
 class _Feed(FilesFeed):
-    """The feed with the uses that were noted beside the logs."""
+    """The feed with what lies beside the lines: the uses that were noted, and the last line."""
+
+    def listed(self, name: str) -> Listed | None:
+        place = place_named(name)
+        if not isinstance(place, SessionPlace):
+            return None
+        try:
+            return listed(self._disk, place)
+        except SessionError:
+            return None
 
     def uses(self, name: str, after: int) -> tuple[list[Use], int]:
         return read_uses(self._disk, name, after)
@@ -53,11 +78,17 @@ class FilesFinder:
     """The index of a root, with the lines that it points to."""
 
     def __init__(
-        self, disk: Disk, root: str, embedder: Embedder | None, timeout_ms: int = 0
+        self,
+        disk: Disk,
+        root: str,
+        embedder: Embedder | None,
+        timeout_ms: int = 0,
+        command: Sequence[str] = (),
     ) -> None:
         self._disk = disk
         self._uses = Uses(disk)
-        self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms)
+        self._shadow = Shadow(disk, FilesShelf(disk))
+        self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms, command)
         self.forget()
         forks.watch(self)
 
@@ -66,11 +97,14 @@ class FilesFinder:
         self._mutex = threading.RLock()
         self._held: dict[str, Held] = {}
         self._index.forget()
+        self._shadow.forget()
 
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
         with self._mutex:
+            if "node" in query.kinds:
+                self._shadow.refresh()
             for pause in _PAUSES:
                 if pause:
                     time.sleep(pause)
@@ -81,9 +115,10 @@ class FilesFinder:
                     break  # else a log was rewritten meanwhile, and the index is told so
             there = [(entry, one) for entry, one in read if entry is not None]
             self._note(there, now)
-        hits = [Hit(entry=entry, relevance=one.relevance, why=one.why) for entry, one in there]
+        hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)
+                for entry, one in there]  # fmt: skip
         missing = sum(not files[one.spot[:2]] for _, one in read)
-        return Hits(hits, found.semantic, missing)
+        return Hits(hits, found.semantic, missing, found.notes)
 
     def _note(self, found: list[tuple[Entry, Candidate]], now: datetime) -> None:
         at = to_text(now)
@@ -97,6 +132,8 @@ class FilesFinder:
         entry = self._line(spot, files)
         if entry is None or entry.seq != spot.seq or entry.type in MARKS:
             return None
+        if _is_at(entry.timestamp, spot.time):
+            return entry
         first = to_text(datetime.fromtimestamp(spot.time / 1000, UTC))
         if first == entry.timestamp:
             return entry
@@ -135,7 +172,7 @@ class FilesFinder:
         logs = self._uses.logs()
         if logs:
             self._index.note(logs)
-            self._uses.flush()
+        self._uses.flush()
 
     def _remember(self, name: str, held: Held | None) -> None:
         self._held.pop(name, None)
@@ -172,6 +209,9 @@ class FilesFinder:
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         return self._index.sessions(wanted, viewer)
 
+    def unlearned(self, asked: Asked) -> list[Unlearned]:
+        return self._index.unlearned(asked)
+
     def catch_up(self, progress: Progress | None = None) -> int:
         return self._index.catch_up(progress)
 
@@ -200,6 +240,16 @@ def _entry(file: File, spot: Spot) -> Entry | None:
     return lines.entry(line) if lines.verify(line) else None
 
 
+def _is_at(stamp: str, time: int) -> bool:
+    """Whether a timestamp, spelled as we do, is this moment; most are, and asking is cheap."""
+    if len(stamp) != _STAMP or stamp[-1] != "Z":
+        return False
+    try:
+        return round(to_moment(stamp).timestamp() * 1000) == time
+    except ValueError:
+        return False  # written by hand
+
+
 def _log(session_id: str | None) -> str | None:
     return None if session_id is None else log_name(LogKey("session", session_id))
 
@@ -210,4 +260,5 @@ def make_finder(
     """The finder of a root, with this embedder or the one that its settings name."""
     chosen = settings.search.embedder if embedder is None else embedder
     opened = None if chosen == "none" else open_embedder(chosen)
-    return FilesFinder(disk, disk.root, opened, settings.search.timeout_ms)
+    command = second.command(chosen) if isinstance(chosen, str) else ()
+    return FilesFinder(disk, disk.root, opened, settings.search.timeout_ms, command)

@@ -3,11 +3,10 @@
 import os
 from collections.abc import Callable
 from typing import Literal, NamedTuple
-from urllib.parse import unquote
 
 import msgspec
 
-from mnemolog.paths import file_name
+from mnemolog.paths import id_of as id_of
 
 Severity = Literal["error", "warning", "note"]
 
@@ -65,6 +64,25 @@ KINDS: dict[str, Kind] = {
     # runs
     "run_open": Kind("note", "It goes on, or a crash left it: then end it, or wait for a week."),
     "run_left": Kind("warning", "Nobody has ended it for a week; `mnemolog maintain` removes it."),
+    # learning
+    "session_parked": Kind("warning", "See why, then `mnemolog worker --retry SESSION`."),
+    "session_overdue": Kind("note", "No worker was there for a day: run `mnemolog worker`."),
+    "plan_left": Kind("warning", "A crash left it; `mnemolog worker --once` finishes it."),
+    # the graph
+    "node_unreadable": Kind("warning", "Correct its front matter, or save it as UTF-8."),
+    "node_long": Kind("warning", "Split it: it is neither read nor searched like this."),
+    "node_uncertain": Kind(
+        "warning", "It cites an erased entry without saying where: read it, and take the flag out."
+    ),
+    "node_secret": Kind("warning", "Take them out; writing the node again hides them too."),
+    "node_collision": Kind("warning", "Rename one by hand: some disks keep only one of them."),
+    "node_left": Kind("warning", "The next write to that node keeps what it holds, or removes it."),
+    "node_name": Kind("note", "Rename it if it should be a node."),
+    "node_dangling": Kind("note", "Write that node, or correct the link."),
+    "node_orphan": Kind("note", "Link it to what it belongs to."),
+    "node_similar": Kind("note", "If they are the same, `mnemolog node merge` makes them one."),
+    "node_stale": Kind("note", "See whether it is still true."),
+    "node_unused": Kind("note", "See whether anybody needs it."),
     # lines
     "line_damaged": Kind(
         "error", f"--repair copies its bytes to quarantine; the log stays. {BACKUP}"
@@ -133,12 +151,3 @@ def case(
 def shown(path: str) -> str:
     """A path as text that any file can hold, whatever bytes its name is made of."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def id_of(name: str) -> str | None:
-    """The id that a file name stands for, where the name still tells it."""
-    try:
-        found = unquote(name, errors="strict")
-        return found if file_name(found) == name else None
-    except UnicodeError:
-        return None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from mnemolog import fs, paths
 from mnemolog.errors import SettingsError, StorageError
 from mnemolog.fs import Disk, Stat
+from mnemolog.graph import plans
 from mnemolog.log import intents, sessions
 from mnemolog.stores.files import IGNORE, keeper, read_settings
 from mnemolog.stores.files.findings import Case, case, shown
@@ -168,7 +169,7 @@ def check_intents(disk: Disk) -> Iterator[Case]:
 def _intents(disk: Disk) -> Iterator[tuple[str, bytes]]:
     for name in disk.list(paths.INTENTS):
         path = f"{paths.INTENTS}/{name}"
-        if name.endswith(".json"):
+        if name.endswith(".json") and not name.startswith(plans.PREFIX):
             with suppress(FileNotFoundError):
                 yield path, fs.read_all(disk, path)
 

@@ -10,6 +10,7 @@ from mnemolog.log.reader import OnDamage, Reader, View
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.log.writer import Writer
 from mnemolog.model.entry import Damage
+from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest
 from mnemolog.policy.compaction import Weighed
 from mnemolog.ports import LogKey
@@ -86,6 +87,7 @@ def _keeper(disk: Disk, key: LogKey, name: str) -> OnDamage:
     """A plain function, not a method: what is dropped must not wait for the garbage collector."""
 
     def keep(damage: Damage, content: bytes) -> None:
+        tell("damage", key.id or None, bytes=len(content))
         if key.kind != "run":  # nothing of a run may outlive it
             quarantine.keep(disk, name, damage, content)
 

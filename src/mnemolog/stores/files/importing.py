@@ -6,15 +6,21 @@ is refused, and said.
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
+from itertools import takewhile
+from typing import NamedTuple, cast
 
+from mnemolog import paths
 from mnemolog.errors import InputError, SessionError, SessionNotFoundError
 from mnemolog.fs import Disk, full
-from mnemolog.log.native import MAX_LINE, Begun, LogEnds, Parser
+from mnemolog.log import moved, sessions
+from mnemolog.log.native import MAX_LINE, Begun, LogEnds, Parser, file_of, use_of
 from mnemolog.log.snapshot import PATIENCE
 from mnemolog.log.versions import Versions
-from mnemolog.log.vetting import Vetted, vet_manifest
-from mnemolog.ports import LogKey, Progress
+from mnemolog.log.vetting import Vetted, vet_manifest, vet_moved, vet_use
+from mnemolog.log.writer import Writer
+from mnemolog.model.ids import check_id
+from mnemolog.model.session import Manifest
+from mnemolog.ports import LogKey, Progress, Use
 from mnemolog.ports.moving import Imported, Taken
 from mnemolog.settings import Settings
 from mnemolog.stores.files import outside
@@ -28,6 +34,8 @@ from mnemolog.stores.files.grafting import (
     sums,
 )
 from mnemolog.stores.files.held import Held, place_of
+from mnemolog.stores.files.replanting import GraphFile, GraphPlan, Replanting, joined
+from mnemolog.stores.files.uses import Uses
 
 _OFTEN = 1024
 
@@ -39,13 +47,27 @@ class Incoming:
 
     def __init__(self, begun: Begun, events: Iterator[Event], parser: Parser) -> None:
         self.log = begun.log
+        self.part = begun.part
+        self.generation = begun.generation
         self.content = begun.manifest
+        self.manifest: Manifest | None = None
         self._events = events
         self._parser = parser
 
-    def vet(self, settings: Settings, versions: Versions) -> None:
-        """Look at what is said of the log before its lines."""
+    def vet(self, settings: Settings, versions: Versions, before: Manifest | None) -> None:
+        """Look at what is said before the lines; `before` is the manifest that came last."""
         with _told(self._parser):
+            if self.part == "graph":
+                check_id(self.log.id, "user id")
+                self.manifest = None
+                return
+            if self.part != "log":
+                assert before is not None  # they follow the log of a session
+                self.manifest = before
+                if self.part == "moved":
+                    vet_moved(before, self.generation)
+                self._vetted = Vetted(self.log, None, versions)
+                return
             self.manifest = vet_manifest(self.log, self.content, versions)
             if self.manifest is not None:
                 settings.with_overrides(self.manifest.settings)
@@ -61,6 +83,28 @@ class Incoming:
                 total = self._vetted.take(event)
                 yield self._vetted.segment, Piece(total, self._vetted.last_seq, event)
                 self._vetted.move_on()
+
+    def uses(self) -> Iterator[Use]:
+        """Every note of use."""
+        with _told(self._parser):
+            for event in self._events:
+                if not isinstance(event, bytes):
+                    return
+                found = use_of(event)
+                vet_use(found.id, found.at)
+                yield Use(found.id, found.at)
+
+    def files(self) -> Iterator[GraphFile]:
+        """Every file of a graph."""
+        with _told(self._parser):
+            pieces = takewhile(lambda event: isinstance(event, bytes), self._events)
+            yield from joined(self.log.id, (file_of(cast(bytes, one)) for one in pieces))
+
+    def skim(self) -> int:
+        """Look at all of it, and store nothing; how many bytes there are."""
+        if self.part == "uses":
+            return sum(len(use.id) + len(use.at) + 30 for use in self.uses())
+        return sum(len(piece.raw) for _, piece in self.pieces())
 
 
 @contextmanager
@@ -80,6 +124,10 @@ class Plan(NamedTuple):
     taken: Taken
     bytes: int = 0
 
+    def with_room(self, more: int) -> "Plan":
+        """The same with what lies beside the log."""
+        return self._replace(bytes=self.bytes + more) if self.taken.status == "stored" else self
+
 
 class NativeImport:
     """Reads one file in."""
@@ -93,13 +141,30 @@ class NativeImport:
     def run(self, *, dry_run: bool, progress: Progress | None) -> Imported:
         """Check all of it, then store what is not there yet."""
         passes = 1 if dry_run else 2
-        plans = {one.log: self._plan(one) for one in self._logs(progress, 0, passes)}
+        plans: dict[LogKey, Plan] = {}
+        graphs: dict[str, GraphPlan] = {}
+        for one in self._logs(progress, 0, passes):
+            if one.part == "log":
+                plans[one.log] = self._plan(one)
+            elif one.part == "graph":
+                graphs[one.log.id] = Replanting(self._disk, one.log.id).plan(one.files())
+            else:
+                plans[one.log] = plans[one.log].with_room(one.skim())
         if dry_run:
-            return Imported(tuple(plan.taken for plan in plans.values()), dry_run)
-        needed = sum(plan.bytes for plan in plans.values())
+            every = (*plans.values(), *graphs.values())
+            return Imported(tuple(plan.taken for plan in every), dry_run)
+        needed = sum(plan.bytes for plan in (*plans.values(), *graphs.values()))
         if needed > self._disk.free_bytes():
             raise full(f"import {needed:,} bytes")
-        done = [self._store(one, plans) for one in self._logs(progress, 1, passes)]
+        done: list[Taken] = []
+        for one in self._logs(progress, 1, passes):
+            if one.part == "log":
+                done.append(self._store(one, plans))
+            elif one.part == "graph":
+                planned = graphs[one.log.id].taken
+                done.append(Replanting(self._disk, one.log.id).store(one.files(), planned))
+            else:
+                done[-1] = self._store_beside(one, done[-1])
         return Imported(tuple(done), dry_run)
 
     def _logs(self, progress: Progress | None, done: int, passes: int) -> Iterator[Incoming]:
@@ -116,10 +181,12 @@ class NativeImport:
             parser = Parser(_lines(iter(lambda: stream.readline(MAX_LINE + 1), b""), tell))
             parser.header()
             events = parser.events()
+            manifest: Manifest | None = None
             for begun in events:
                 if isinstance(begun, Begun):
                     incoming = Incoming(begun, events, parser)
-                    incoming.vet(self._settings, self._versions)
+                    incoming.vet(self._settings, self._versions, manifest)
+                    manifest = incoming.manifest
                     yield incoming
         tell()
 
@@ -175,6 +242,34 @@ class NativeImport:
             return Taken(incoming.log, "refused", 0, str(error))
         mark(self._disk, log_name(incoming.log))
         return plan.taken._replace(lines=lines)
+
+    def _store_beside(self, incoming: Incoming, taken: Taken) -> Taken:
+        """What compactions had moved out, unless it is there; of a new session its uses too."""
+        if incoming.part == "uses" and taken.status == "stored":
+            notes = Uses(self._disk)
+            notes.note((log_name(incoming.log), None, use) for use in incoming.uses())
+            notes.flush()
+        elif incoming.part == "moved" and taken.status != "refused":
+            path = moved.path_of(paths.file_name(incoming.log.id), incoming.generation)
+            lines = [piece.raw for _, piece in incoming.pieces()]
+            if self._add_moved(incoming, path, lines):
+                return taken._replace(moved=taken.moved + len(lines))
+        else:
+            incoming.skim()
+        return taken
+
+    def _add_moved(self, incoming: Incoming, path: str, lines: list[bytes]) -> bool:
+        """Under the lock: nobody else may be compacting or erasing there."""
+        place = sessions.place(incoming.log.id, self._versions)
+        with (
+            suppress(SessionNotFoundError),  # it lies in the archive, and so does all of it
+            Writer(self._disk, place, PATIENCE).locked() as handle,
+        ):
+            known = sessions.writable(place, handle).markers.get("moved", ())
+            if incoming.generation in known and self._disk.ident(path) is None:
+                moved.keep(self._disk, path, lines)
+                return True
+        return False
 
     def _create(self, incoming: Incoming) -> int:
         assert incoming.manifest is not None

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from mnemolog import paths
 from mnemolog.errors import StorageFullError
 from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk, lies_below
-from mnemolog.log import archive, audit, intents, moved, runs, sessions
+from mnemolog.log import archive, audit, intents, moved, runs, sessions, settling
 from mnemolog.log.redacting import MakeRedactor, Redaction
 from mnemolog.log.scan import Scan
 from mnemolog.model.entry import Entry
@@ -16,13 +17,24 @@ from mnemolog.policy.access import Viewer, may_change
 from mnemolog.policy.compaction import Verdict, Weighed
 from mnemolog.policy.drafting import Redact
 from mnemolog.ports import LogKey, Progress, Use
-from mnemolog.ports.keeping import Archived, Audited, Compacted, Gone, LeftRun, Purge, Trace
+from mnemolog.ports.keeping import (
+    Archived,
+    Audited,
+    Compacted,
+    Concealed,
+    Gone,
+    LeftRun,
+    Purge,
+    Trace,
+)
 from mnemolog.settings import RedactionPattern
-from mnemolog.stores.files import compacting, erasing, scanning, upkeep
-from mnemolog.stores.files.archiving import Archives, bring_back
+from mnemolog.stores.files import compacting, erasing, scanning, upkeep, uprooting
+from mnemolog.stores.files.archiving import Archives, at_home
 from mnemolog.stores.files.census import users
 from mnemolog.stores.files.held import Held
 from mnemolog.stores.files.uses import Uses, read_uses
+
+T = TypeVar("T")
 
 # So many ids of any length fit into the reserve of a full disk.
 _FEW = 32
@@ -48,8 +60,6 @@ class FilesKeeper:
         held = self._held(log)
         if not held.exists():
             return Gone(0, {})
-        if log.kind == "session":
-            bring_back(self._disk, held)  # what is erased must go out of the archive too
         limits = dict.fromkeys(ids, held.reader.find().last_seq)
         gone = self._erase(log, limits, record)
         if log.kind == "session":
@@ -83,8 +93,13 @@ class FilesKeeper:
             places.update(gone.places)
         return Gone(lines, dict(places))
 
+    def _at_home(self, held: Held, work: Callable[[], T]) -> T:
+        return at_home(self._disk, held.place, work, held.lock_timeout)
+
     def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
         held = self._held(log)
+        if log.kind == "run":
+            return erasing.named_in(self._disk, [held.place.guard], ids)
         held.reader.view()  # copies what is damaged
         return erasing.named_in_quarantine(self._disk, held.quarantine, ids)
 
@@ -95,6 +110,9 @@ class FilesKeeper:
         held = self._held(log)
         if held.exists():
             yield from (fed.entry for fed in Scan(self._disk, held.place, None))
+
+    def settled(self, session_id: str) -> tuple[int, str]:
+        return settling.settled(self._disk, self._held(LogKey("session", session_id)).place)
 
     def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
         held = self._held(LogKey("session", session_id))
@@ -117,9 +135,13 @@ class FilesKeeper:
         self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str
     ) -> Compacted:
         held = self._held(LogKey("session", session_id))
-        bring_back(self._disk, held)
-        held.reader.view()  # keeps what is damaged: a rewrite leaves it behind
-        return compacting.compact(self._disk, held.writer, session_id, judge, now)
+        place = sessions.place(session_id, held.versions)
+
+        def work() -> Compacted:
+            held.reader.view()  # keeps what is damaged: a rewrite leaves it behind
+            return compacting.compact(self._disk, held.writer, place, judge, now)
+
+        return self._at_home(held, work)
 
     def moved(self, session_id: str) -> dict[str, Weighed]:
         generations = self._held(LogKey("session", session_id)).manifest().markers.get("moved", ())
@@ -129,15 +151,21 @@ class FilesKeeper:
         if not moved.files(self._disk, paths.file_name(session_id)):
             return 0
         held = self._held(LogKey("session", session_id))
-        bring_back(self._disk, held)
-        with held.writer.locked():
-            return moved.change(self._disk, paths.file_name(session_id), change)
+
+        def work() -> int:
+            with held.writer.locked():
+                return moved.change(self._disk, paths.file_name(session_id), change)
+
+        return self._at_home(held, work)
 
     def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
         held = self._held(LogKey("session", session_id))
-        bring_back(self._disk, held)
-        with held.writer.locked():
-            return moved.forget(self._disk, paths.file_name(session_id), ids)
+
+        def work() -> int:
+            with held.writer.locked():
+                return moved.forget(self._disk, paths.file_name(session_id), ids)
+
+        return self._at_home(held, work)
 
     def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
         return self._archives.archive(session_id, now, progress)
@@ -147,6 +175,12 @@ class FilesKeeper:
 
     def archived(self) -> Iterator[Archived]:
         return self._archives.archived()
+
+    def hide_learned(
+        self, user_ids: Collection[str] | None, redact: Redact, *, dry_run: bool = False
+    ) -> Concealed:
+        purge = erasing.thorough(self._disk, self._purge)
+        return uprooting.hide_learned(self._disk, user_ids, redact, purge, dry_run=dry_run)
 
     def users(self) -> list[str]:
         return users(self._disk)
@@ -167,15 +201,15 @@ class FilesKeeper:
         noted.note((paths.session_folder(session_id), None, Use(one, at)) for one in ids)
         noted.flush()
 
-    def used(self, session_id: str) -> dict[str, int]:
-        found, _ = read_uses(self._disk, paths.session_folder(session_id), 0)
-        return dict(Counter(use.id for use in found))
+    def uses(self, session_id: str) -> list[Use]:
+        return read_uses(self._disk, paths.session_folder(session_id), 0)[0]
 
     def begin_run(self, session_id: str, first: Entry) -> bool:
         held = self._held(LogKey("session", session_id))
-        bring_back(self._disk, held)
-        place = sessions.place(session_id)
-        return runs.begin(self._disk, held.writer, place, str(first.run_id), first)
+        place, run_id = sessions.place(session_id), str(first.run_id)
+        return self._at_home(
+            held, lambda: runs.begin(self._disk, held.writer, place, run_id, first)
+        )
 
     def end_run(self, session_id: str, run_id: str) -> None:
         held = self._held(LogKey("session", session_id))

@@ -34,11 +34,11 @@ class FilesMover:
         target: str,
         now: str,
         *,
+        graphs: Sequence[str] | None = None,
         progress: Progress | None = None,
     ) -> Exported:
-        return NativeExport(self._disk, self._versions, self._root).write(
-            logs, target, now, progress
-        )
+        writing = NativeExport(self._disk, self._versions, self._root)
+        return writing.write(logs, target, now, progress, graphs)
 
     def import_native(
         self, path: str, *, dry_run: bool = False, progress: Progress | None = None

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
 
 from mnemolog import paths
 from mnemolog.fs import Disk, File
@@ -15,6 +17,7 @@ from mnemolog.ports.keeping import Trace
 
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
+_ARCHIVED = re.compile(rf"{paths.ARCHIVE}/([^/]+?)(?:\.g\d+\.jsonl\.gz|\.tar\.gz)")
 
 
 def scan(
@@ -31,9 +34,41 @@ def scan(
         for trace in _scan_pieces(path, _pieces(file), needles, longest):
             yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
         if file.read(0, 2) == _GZIP:
-            yield from _scan_pieces(f"{path} (unpacked)", _unpacked(file), needles, longest)
+            yield from _in_archive(path, file, needles, longest)
         if progress is not None:
             progress(done, len(found))
+
+
+def _in_archive(
+    path: str, file: File, needles: Mapping[str, bytes], longest: int
+) -> Iterator[Trace]:
+    """What stands in a packed file, with the session that its name tells, and whose line it is."""
+    content, session = b"", _session_of(path)
+    for trace in _scan_pieces(f"{path} (unpacked)", _unpacked(file), needles, longest):
+        if session is None:  # any other packed file is nobody's line
+            yield trace
+            continue
+        content = content or b"".join(_unpacked(file))
+        yield trace._replace(entry_id=_entry_in(content, trace.offset), session_id=session)
+
+
+def _session_of(path: str) -> str | None:
+    """The session whose archive a file is, by its name."""
+    found = _ARCHIVED.fullmatch(path)
+    return None if found is None else unquote(found[1])
+
+
+def _entry_in(content: bytes, offset: int) -> str | None:
+    """Whose valid line a byte of an archive stands in; the head of a file may lie before it."""
+    start = content.rfind(b"\n", 0, offset) + 1
+    end = content.find(b"\n", offset)
+    line = content[start : end if end >= 0 else len(content)].rstrip(b"\r")
+    return _entry_of(line if lines.verify(line) else line[max(0, lines.salvage(line)) :])
+
+
+def _entry_of(line: bytes) -> str | None:
+    entry = lines.entry(line) if lines.verify(line) else None
+    return None if entry is None or entry.type in MARKS else entry.id
 
 
 def _is_log(path: str) -> bool:
@@ -52,9 +87,7 @@ def _entry_at(file: File, offset: int) -> str | None:
     while end < file.size() and b"\n" not in line:
         line += file.read(end, 64 * 1024)
         end = start + len(line)
-    line = line.split(b"\n")[0].rstrip(b"\r")
-    entry = lines.entry(line) if lines.verify(line) else None
-    return None if entry is None or entry.type in MARKS else entry.id
+    return _entry_of(line.split(b"\n")[0].rstrip(b"\r"))
 
 
 def _files(disk: Disk, folder: str) -> Iterator[str]:
@@ -65,7 +98,7 @@ def _files(disk: Disk, folder: str) -> Iterator[str]:
             continue
         if status.is_folder:
             yield from _files(disk, path)
-        else:
+        elif status.is_regular:  # a pipe or a device holds nothing
             yield path
 
 

@@ -20,6 +20,7 @@ from mnemolog.stores.files.archiving import archived_file
 from mnemolog.stores.files.feed import place_named
 
 NAME = "access.jsonl"
+_NOTED = (f"{paths.SESSIONS}/", f"{paths.NODES}/")
 _MOST = 4096
 _SECONDS = 30.0
 
@@ -45,13 +46,13 @@ class Uses:
         erased by then. Without a generation they are written in any case.
         """
         with self._mutex:
-            self._waiting += [one for one in uses if one[0].startswith(f"{paths.SESSIONS}/")]
+            self._waiting += [one for one in uses if one[0].startswith(_NOTED)]
             return len(self._waiting) >= _MOST or time.monotonic() - self._since > _SECONDS
 
     def logs(self) -> set[str]:
         """The logs whose uses wait to be written."""
         with self._mutex:
-            return {name for name, _, _ in self._waiting}
+            return {name for name, _, _ in self._waiting if name.startswith(paths.SESSIONS)}
 
     def drop(self, log: str, ids: Collection[str]) -> None:
         """Forget what was noted about these entries and not written yet."""
@@ -66,6 +67,9 @@ class Uses:
         by_log: dict[str, list[tuple[int | None, Use]]] = {}
         for name, generation, use in waiting:
             by_log.setdefault(name, []).append((generation, use))
+        for name in [one for one in by_log if one.startswith(paths.NODES)]:
+            with suppress(FileNotFoundError, FileExistsError, StorageError):
+                self._append(_home(name), [use for _, use in by_log.pop(name)])
         for name, own in by_log.items():
             with suppress(FileNotFoundError, FileExistsError, StorageError, SessionError):
                 now = place_named(name).chain(open_guard(self._disk, place_named(name))).generation
@@ -84,8 +88,15 @@ class Uses:
         file.append(content)
 
 
+def _home(name: str) -> str:
+    """The uses of nodes lie beside the graph: the index can be thrown away."""
+    return f"{paths.USERS}/{name.partition('/')[2]}"
+
+
 def read_uses(disk: Disk, name: str, after: int) -> tuple[list[Use], int]:
     """The uses noted past so many bytes, and how many were read by now; what is torn waits."""
+    if name.startswith(paths.NODES) or (after == 0 and _has_none(disk, name)):
+        return [], 0
     try:
         file = disk.open(f"{name}/{NAME}", "read")
         size = file.size()
@@ -95,6 +106,11 @@ def read_uses(disk: Disk, name: str, after: int) -> tuple[list[Use], int]:
         size, content = len(whole), whole[after:]
     complete = content[: content.rfind(b"\n") + 1]
     return list(_parsed(complete)), min(after, size) + len(complete)
+
+
+def _has_none(disk: Disk, name: str) -> bool:
+    """Whether a log stands in its place without any notes, as most do."""
+    return disk.ident(f"{name}/{NAME}") is None and disk.ident(name) is not None
 
 
 def _parsed(content: bytes) -> Iterator[Use]:

@@ -1,0 +1,222 @@
+"""When a session is due: the four moments that say so, and what became of learning from it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from hashlib import sha256
+
+from mnemolog.errors import MnemologError, NotAllowedError, SessionError, StorageError
+from mnemolog.memory.keeping import Keeping
+from mnemolog.model.lesson import Due
+from mnemolog.model.session import Manifest
+from mnemolog.model.times import to_text
+from mnemolog.policy import learning
+from mnemolog.policy.access import OWNER
+from mnemolog.policy.learning import Marks
+from mnemolog.ports import Asked, LogKey, Unlearned
+
+
+class Invalidating(Keeping):
+    """The verbs that say when a session should be learned from."""
+
+    def end_turn(self, session_id: str) -> bool:
+        """Say that a turn is complete; True if the session is due to be learned from now."""
+        if learning.is_exempt(self._manifest(session_id)):
+            return False
+        threshold = self.settings.knowledge.turn_threshold
+        now = to_text(self._clock.now())
+
+        def counted(marks: Marks) -> Marks:
+            after = learning.count_turn(marks)
+            if after.turns - after.turns_seen < threshold:
+                return after
+            seq, _ = self._keeper.settled(session_id)
+            return learning.invalidate(after, seq, "turns", now)
+
+        return self._set_marks(session_id, counted).is_due
+
+    def reset_session(self, session_id: str) -> bool:
+        """Say that an agent begins anew here; True if there is something to learn from."""
+        return self._invalidate(session_id, "reset")
+
+    def context_compacted(self, session_id: str) -> bool:
+        """Say that an agent's context was cut short; True if there is something to learn from."""
+        return self._invalidate(session_id, "compacted")
+
+    def sleep_session(self, session_id: str) -> bool:
+        """Say that nobody is active here; True if there is something to learn from."""
+        return self._invalidate(session_id, "sleep")
+
+    def _invalidate(self, session_id: str, cause: learning.Cause) -> bool:
+        if learning.is_exempt(self._manifest(session_id)):
+            return False
+        seq, _ = self._keeper.settled(session_id)
+        now = to_text(self._clock.now())
+        change = partial(learning.invalidate, seq=seq, cause=cause, now=now)
+        return self._set_marks(session_id, change).is_due
+
+    def _set_marks(self, session_id: str, change: Callable[[Marks], Marks]) -> Marks:
+        """Change a session's marks under its lock; nothing is written where they stay."""
+
+        def edit(manifest: Manifest) -> Manifest:
+            before = learning.marks_of(manifest.markers)
+            after = change(before)
+            return manifest if after == before else learning.marked(manifest, after)
+
+        return learning.marks_of(self._store.change(session_id, edit).markers)
+
+    def due_sessions(self, limit: int | None = None, now: datetime | None = None) -> list[Due]:
+        """The sessions to learn from, oldest first; for the owner alone.
+
+        They come from the index, which knows them without looking at each session.
+        """
+        self._only_for_owner()
+        moment = now or self._clock.now()
+        knowledge = self.settings.knowledge
+        idle = moment - timedelta(minutes=knowledge.idle_minutes)
+        asked = Asked(to_text(moment), to_text(idle), knowledge.turn_threshold, limit)
+        return [self._due(one, knowledge.turn_threshold) for one in self._unlearned(asked)]
+
+    def parked_sessions(self) -> list[Due]:
+        """The sessions that nobody learns from any more, because it failed too often."""
+        self._only_for_owner()
+        asked = Asked("", "", 0, parked=True)
+        return [self._due(one, 0) for one in self._unlearned(asked)]
+
+    def _unlearned(self, asked: Asked) -> list[Unlearned]:
+        if self._index is not None:
+            with suppress(StorageError):  # derived: without it every session is looked at
+                return self._index.unlearned(asked)
+        found = [one for one in self._looked_at() if _is_meant(one, asked)]
+        found.sort(key=lambda one: (_since(one), one.manifest.session_id))
+        return found[: asked.limit]
+
+    def _looked_at(self) -> Iterator[Unlearned]:
+        """What the index would know, by looking at every session."""
+        for one in self._store.sessions():
+            marks = learning.marks_of(one.manifest.markers)
+            if one.last_seq <= marks.processed_until:
+                continue
+            with suppress(SessionError):
+                log = LogKey("session", one.manifest.session_id)
+                read = self._store.read(log, OWNER, after=marks.processed_until).entries
+                turns = 0 if marks.turns else sum(map(learning.ends_turn, read))
+                yield Unlearned(*one, turns)
+
+    def _due(self, one: Unlearned, threshold: int) -> Due:
+        manifest, marks = one.manifest, learning.marks_of(one.manifest.markers)
+        return Due(
+            session_id=manifest.session_id,
+            user_id=manifest.user_id or self.settings.knowledge.default_user,
+            agent_id=(*manifest.agent_ids, learning.DEFAULT_AGENT)[0],
+            cause=_cause(one, marks, threshold),
+            invalidated=marks.invalidated,
+            processed_until=marks.processed_until,
+            since=_since(one),
+            attempts=marks.attempts,
+            error=marks.error,
+        )
+
+    def mark_processed(self, due: Due, until: int, total: str) -> bool:
+        """Say that everything up to a line was learned from; False if somebody else did so.
+
+        Lines that came later, and what was said about them, stay: then the session is due again.
+        """
+        self._only_for_owner()
+
+        def advanced(marks: Marks) -> Marks:
+            is_ours = marks.processed_until == due.processed_until < until
+            return learning.advance(marks, until, total) if is_ours else marks
+
+        after = self._try_marks(due.session_id, advanced)
+        return after is not None and after.processed_until == until
+
+    def note_failure(self, due: Due, error: BaseException) -> bool:
+        """Count that learning from a session failed; True if it is parked now.
+
+        Of the error only its code is kept, or the name of its class: never what it says.
+        """
+        self._only_for_owner()
+        code = error.code if isinstance(error, MnemologError) else type(error).__name__
+        now = self._clock.now()
+
+        def failed(marks: Marks) -> Marks:
+            is_ours = marks.processed_until == due.processed_until
+            return learning.fail(marks, code, now, self.settings) if is_ours else marks
+
+        after = self._try_marks(due.session_id, failed)
+        return after is not None and after.is_parked
+
+    def retry_session(self, session_id: str) -> bool:
+        """Learn from a session again that failed; True if it was parked."""
+        self._only_for_owner()
+        was_parked = learning.marks_of(self._manifest(session_id).markers).is_parked
+        with self.brought_back(session_id):
+            self._set_marks(session_id, learning.retry)
+        return was_parked
+
+    def _try_marks(self, session_id: str, change: Callable[[Marks], Marks]) -> Marks | None:
+        """The marks after a change; None if the session is gone."""
+        with suppress(SessionError):
+            return self._set_marks(session_id, change)
+        return None
+
+    def lease_session(self, session_id: str) -> AbstractContextManager[bool]:
+        """Hold the work on a session; False inside if another worker does. Ends with its holder."""
+        return self._lease("learn", session_id)
+
+    def lease_user(self, user_id: str) -> AbstractContextManager[bool]:
+        """The same for everything that is known of a user, for who must not be disturbed."""
+        return self._lease("know", user_id)
+
+    def _lease(self, what: str, whose: str) -> AbstractContextManager[bool]:
+        self._only_for_owner()
+        return self._keeper.lease(f"{what}-{sha256(whose.encode()).hexdigest()[:32]}")
+
+    @contextmanager
+    def brought_back(self, session_id: str) -> Iterator[None]:
+        """Have a session out of the archive for a while, if it lies there."""
+        self._only_for_owner()
+        archived = self._manifest(session_id).archived_at
+        if archived is None:
+            yield
+            return
+        end = self._keeper.settled(session_id)
+        self._keeper.restore(session_id)
+        yield
+        with suppress(SessionError):
+            if self._keeper.settled(session_id) == end:  # else somebody writes to it again
+                self._keeper.archive(session_id, archived)
+
+    def _only_for_owner(self) -> None:
+        if self._viewer != OWNER:
+            raise NotAllowedError(
+                "Only the owner's handle learns from sessions.",
+                advice="Use `Memory.open(…)` without `for_agent` or `for_user`.",
+            )
+
+
+def _cause(one: Unlearned, marks: Marks, threshold: int) -> str:
+    if marks.is_parked:
+        return "parked"
+    if learning.is_exempt(one.manifest):
+        return "exempt"
+    if marks.is_due:
+        return marks.cause
+    return "turns" if 0 < threshold <= one.turns else "idle"
+
+
+def _since(one: Unlearned) -> str:
+    marks = learning.marks_of(one.manifest.markers)
+    return marks.invalidated_at if marks.is_due else one.last_written or one.manifest.created_at
+
+
+def _is_meant(one: Unlearned, asked: Asked) -> bool:
+    """What the index asks its table."""
+    marks = learning.marks_of(one.manifest.markers)
+    if asked.parked or marks.is_parked:
+        return asked.parked and marks.is_parked
+    is_idle = one.last_written is not None and one.last_written <= asked.idle_since
+    is_ripe = marks.is_due or is_idle or one.turns >= asked.turns
+    return is_ripe and marks.next_try <= asked.now

@@ -1,0 +1,74 @@
+"""Reviewing: proposals that wait for a person's yes."""
+
+from mnemolog.errors import NodeNotFoundError
+from mnemolog.memory.consolidating import Consolidating
+from mnemolog.model.lesson import Waiting
+from mnemolog.model.node import Hunk, NodeReceipt
+from mnemolog.policy.access import OWNER
+from mnemolog.policy.hunks import hunks
+
+
+class Reviewing(Consolidating):
+    """The verbs of the review; for people, never for an agent."""
+
+    def proposals(self, user_id: str | None = None) -> list[Waiting]:
+        """What waits: for one user, or for all whose nodes this handle may write."""
+        self._owner_only("review proposals")
+        user = self._viewer.user if user_id is None else self._writes(user_id)
+        return self._shelf.waiting(user)
+
+    def proposal_diff(self, proposal_id: str) -> list[Hunk]:
+        """What accepting a proposal would change."""
+        waiting = self._proposal(proposal_id)
+        try:
+            body = self._shelf.read(waiting.user_id, waiting.edit.address).body
+        except NodeNotFoundError:
+            body = ""
+        return hunks(body, waiting.edit.body)
+
+    def accept_proposal(self, proposal_id: str, text: str | None = None) -> NodeReceipt:
+        """Write what was proposed, or another text instead, and take it out of the review.
+
+        If the node changed since the proposal was made, `NodeConflictError` says so; give a `text`
+        that is made of both.
+        """
+        waiting = self._proposal(proposal_id)
+        edit = waiting.edit
+        expected = edit.expected
+        if text is not None:
+            expected = self._hash_now(waiting.user_id, edit.address)
+        receipt = self.write_node(
+            edit.address,
+            edit.body if text is None else text,
+            user_id=waiting.user_id,
+            title=edit.title,
+            description=edit.description,
+            expected=expected,
+            reason=edit.reason,
+            sources=[one.name for one in edit.sources],
+            by=waiting.distiller if self._viewer == OWNER else None,
+            plan=f"review-{waiting.id}",
+        )
+        self._shelf.settle(waiting.user_id, waiting.id)
+        return receipt
+
+    def reject_proposal(self, proposal_id: str, reason: str = "") -> None:
+        """Take a proposal out of the review; that it was rejected stands in the audit."""
+        waiting = self._proposal(proposal_id)
+        self._keeper.record(self._audited("reject proposal", None, 1, reason, {}))
+        self._shelf.settle(waiting.user_id, waiting.id)
+
+    def _hash_now(self, user_id: str, address: str) -> str:
+        try:
+            return self._shelf.read(user_id, address).hash
+        except NodeNotFoundError:
+            return ""
+
+    def _proposal(self, proposal_id: str) -> Waiting:
+        for one in self.proposals():
+            if one.id == proposal_id:
+                return one
+        raise NodeNotFoundError(
+            f"No proposal {proposal_id!r:.80} waits.",
+            advice="`mnemolog review list` shows what does.",
+        )

@@ -1,0 +1,155 @@
+"""Looking closely at the logs of a root: windows, exact lines, minimaps, files."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from math import ceil
+
+from mnemolog import paths
+from mnemolog.fs import Disk
+from mnemolog.log import lines, quarantine
+from mnemolog.log.fold import Head
+from mnemolog.log.places import look
+from mnemolog.log.reader import View
+from mnemolog.model.inspecting import Bucket, FileFact, RawLine
+from mnemolog.model.times import to_text
+from mnemolog.policy.access import Viewer, may_change, may_see
+from mnemolog.ports import LogKey
+from mnemolog.ports.looking import Placed, Span, Used
+from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.uses import read_uses
+
+
+class FilesWindow:
+    """A part of a log: the heads are known, the lines are read when they are taken."""
+
+    def __init__(self, view: View, heads: list[Head]) -> None:
+        self._view = view
+        self._heads = heads
+
+    @property
+    def total(self) -> int:
+        return len(self._heads)
+
+    def take(self, skip: int, most: int) -> list[Placed]:
+        found = (_placed(self._view, head) for head in self._heads[skip : skip + most])
+        return [one for one in found if one is not None]
+
+
+class FilesLooker:
+    """Looks into what lies below one root."""
+
+    def __init__(self, disk: Disk, held: Callable[[LogKey], Held]) -> None:
+        self._disk = disk
+        self._held = held
+
+    def window(self, log: LogKey, viewer: Viewer, span: Span) -> FilesWindow:
+        view = self._held(log).reader.view()
+        heads = [head for head in view.heads if _is_in(head, viewer, span)]
+        if span.backwards:
+            heads.reverse()
+        return FilesWindow(view, heads)
+
+    def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
+        found = self._found(self._held(log), viewer, identifier)
+        return None if found is None else _placed(*found)
+
+    def raw(self, log: LogKey, viewer: Viewer, identifier: str) -> RawLine | None:
+        held = self._held(log)
+        found = self._found(held, viewer, identifier)
+        if found is None:
+            return None
+        view, spot = found[0], found[1].spot
+        content = view.files[spot.segment].read(spot.offset, spot.length)
+        return RawLine(
+            line=content,
+            segment=self._segment(held, spot.segment),
+            offset=spot.offset,
+            sum_ok=lines.verify(content.rstrip(b"\r\n")) is not None,
+        )
+
+    def _found(self, held: Held, viewer: Viewer, identifier: str) -> tuple[View, Head] | None:
+        if not held.exists():
+            return None
+        view = held.reader.find(identifier)
+        seen = [head for head in view.heads if _is_visible(head, viewer, with_hidden=True)]
+        return (view, seen[0]) if seen else None
+
+    def _segment(self, held: Held, number: int) -> str:
+        _, chain = look(self._disk, held.place)
+        return chain.path(chain.segments[min(number, len(chain.segments) - 1)])
+
+    def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
+        heads = [h for h in self._held(log).reader.view().heads if _is_visible(h, viewer)]
+        size = max(1, ceil(len(heads) / most))
+        return [_bucket(heads[at : at + size]) for at in range(0, len(heads), size)]
+
+    def files(self, session_id: str) -> list[FileFact]:
+        name = paths.file_name(session_id)
+        folder = paths.session_folder(session_id)
+        found = list(self._below(folder))
+        for one in self._disk.list(paths.ARCHIVE):
+            if one.startswith(f"{name}."):
+                found += self._fact(f"{paths.ARCHIVE}/{one}")
+        return found
+
+    def _below(self, folder: str) -> Iterator[FileFact]:
+        for one in self._disk.list(folder):
+            path = f"{folder}/{one}"
+            status = self._disk.stat(path)
+            if status is not None and status.is_folder:
+                yield from self._below(path)
+            else:
+                yield from self._fact(path)
+
+    def _fact(self, path: str) -> Iterator[FileFact]:
+        status = self._disk.stat(path)
+        if status is not None:
+            yield FileFact(
+                name=path,
+                bytes=status.size,
+                mode=f"{status.mode & 0o777:04o}",
+                modified=to_text(datetime.fromtimestamp(status.mtime_ns / 1e9, UTC)),
+            )
+
+    def used(self, session_id: str) -> dict[str, Used]:
+        found: dict[str, Used] = {}
+        for use in read_uses(self._disk, paths.session_folder(session_id), 0)[0]:
+            before = found.get(use.id)
+            found[use.id] = Used(before.times + 1 if before else 1, use.at)
+        return found
+
+    def quarantined(self, log: LogKey) -> int:
+        return len(quarantine.files(self._disk, self._held(log).quarantine))
+
+
+def _placed(view: View, head: Head) -> Placed | None:
+    entry = view.entry(head)
+    if entry is None:
+        return None
+    return Placed(entry, head.first_seq, head.revisions, head.died, head.hidden)
+
+
+def _is_in(head: Head, viewer: Viewer, span: Span) -> bool:
+    return (
+        head.first_seq > span.after
+        and (span.before is None or head.first_seq < span.before)
+        and (span.types is None or head.type in span.types)
+        and (span.agents is None or head.agent_id in span.agents)
+        and _is_visible(head, viewer, with_hidden=span.with_hidden)
+    )
+
+
+def _is_visible(head: Head, viewer: Viewer, *, with_hidden: bool = False) -> bool:
+    if not may_see(viewer, head):
+        return False
+    return not head.dead or (with_hidden and may_change(viewer, head))
+
+
+def _bucket(heads: list[Head]) -> Bucket:
+    return Bucket(
+        from_seq=heads[0].first_seq,
+        to_seq=heads[-1].first_seq,
+        at=heads[0].first,
+        by_type=dict(Counter(head.type for head in heads)),
+    )

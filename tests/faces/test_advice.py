@@ -1,0 +1,73 @@
+"""An error's advice fits whoever reads it: somebody who types, or a model that calls tools."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import mnemolog
+from mnemolog.errors import MnemologError, NotAllowedError, no_session
+from mnemolog.faces.cli.advising import advice_of
+from mnemolog.tools.answers import ASK, for_model, refused
+
+PYTHON = re.compile(r"\bhandle\b|Memory\.open|for_agent|for_user|get_entries|clear_session")
+COMMANDS = re.compile(r"`mnemolog |(?<![\w-])--[a-z]")
+
+
+def texts_of(node: ast.expr) -> list[str]:
+    """The texts that an expression may give; what is filled in stands as `x`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        parts = [one.value if isinstance(one, ast.Constant) else "x" for one in node.values]
+        return ["".join(map(str, parts))]
+    if isinstance(node, ast.IfExp):
+        return texts_of(node.body) + texts_of(node.orelse)
+    return []
+
+
+def advices() -> list[str]:
+    """Every advice in the sources, and every constant that may be one."""
+    found = []
+    for path in Path(mnemolog.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_advice = isinstance(node, ast.keyword) and node.arg == "advice"
+            is_usual = isinstance(node, ast.Assign) and "ASK_OWNER" in ast.dump(node.targets[0])
+            if isinstance(node, ast.keyword | ast.Assign) and (is_advice or is_usual):
+                found += texts_of(node.value)
+    return sorted(set(found))
+
+
+def test_there_is_advice_of_both_kinds_to_look_at():
+    assert len(advices()) > 100
+    assert any(PYTHON.search(one) for one in advices())
+    assert any(COMMANDS.search(one) for one in advices())
+
+
+@pytest.mark.parametrize("advice", advices())
+def test_nobody_is_told_what_they_cannot_do(advice):
+    error = MnemologError("It is so.", advice=advice)
+    assert not PYTHON.search(advice_of(error)), "on the command line there is no Python"
+    told = for_model(error)
+    assert not PYTHON.search(told)
+    assert not COMMANDS.search(told), "a model types no commands"
+    assert told.startswith("It is so.")
+
+
+def test_what_suits_everybody_is_left_as_it_is():
+    error = MnemologError("It is so.", advice="Choose another id, or leave it out.")
+    assert advice_of(error) == error.advice
+    assert for_model(error) == str(error)
+
+
+def test_a_model_that_names_a_missing_session_is_told_whom_to_ask():
+    answer = refused(no_session("talk"))
+    assert answer.text == f"Error: There is no session 'talk'. {ASK}"
+
+
+def test_on_the_command_line_the_owner_is_whoever_leaves_the_options_out(run, memory, sid):
+    refused_there = run("--agent", "architect", "audit", code=5)
+    assert refused_there.stderr.strip().endswith("Leave out --agent and --user.")
+    with pytest.raises(NotAllowedError, match="Use the owner's handle"):
+        memory.for_agent("architect").audit()

@@ -1,0 +1,121 @@
+"""What somebody new to the command line tries: named sessions, slips of the pen, plain dates."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+# --- sessions by name
+
+
+def test_a_session_with_a_name_is_made_when_that_is_asked_for(run, ask):
+    told = run("add", "--session", "plan", "--create", "first")
+    assert told.stderr == "Made the session plan\n"
+    (again,) = ask("add", "--session", "plan", "--create", "second")
+    assert (again["session_id"], again["session_created"]) == ("plan", False)
+    assert [entry["content"] for entry in ask("log", "plan")] == ["first", "second"]
+
+
+def test_without_a_name_create_begins_another_session(ask):
+    (first,) = ask("add", "one")
+    (second,) = ask("add", "--create", "two")
+    assert second["session_created"]
+    assert second["session_id"] != first["session_id"]
+    assert len(ask("sessions")) == 2
+
+
+def test_a_session_that_is_made_belongs_to_the_user_and_the_agent_who_are_named(run, ask):
+    run("--user", "ann", "--agent", "bot", "add", "--session", "plan", "--create", "x")
+    (session,) = ask("sessions")
+    assert (session["id"], session["user_id"], session["agent_ids"]) == ("plan", "ann", ["bot"])
+
+
+def test_lines_from_the_input_make_a_session_with_a_name_too(ask):
+    (receipt,) = ask("add", "--session", "plan", "--create", "-", text='{"content":"x"}\n')
+    assert (receipt["session_id"], receipt["session_created"]) == ("plan", True)
+
+
+def test_a_name_that_nobody_knows_says_how_to_make_it(run, ask):
+    refused = run("add", "--session", "plam", "x", code=6)
+    assert "There is no session 'plam'. --create makes it" in refused.stderr
+    run("add", "--session", "plam", "-", text='{"content":"x"}\n', code=6)
+    assert ask("sessions") == []
+
+
+# --- types
+
+
+@pytest.mark.parametrize(
+    ("given", "near"),
+    [("decison", "decision"), ("prefrence", "preference"), ("findng", "finding")],
+)
+def test_a_type_that_looks_like_a_slip_of_the_pen_is_stored_and_told(run, ask, given, near):
+    told = run("add", "--type", given, "x")
+    assert f"'{given}' is a type of your own; did you mean '{near}'?" in told.stderr
+    (entry,) = ask("log")
+    assert entry["type"] == given
+
+
+def test_a_type_of_ones_own_is_nothing_to_warn_of(memory, sid):
+    for kind in ("risk", "meeting", "todo", "decisions", "metric"):
+        assert memory.add_memory(sid, type=kind, content="x").warnings == ()
+
+
+# --- dates
+
+
+@pytest.fixture
+def days(memory, sid, clock):
+    """An entry on each of three days, at noon."""
+    for day in (1, 2, 3):
+        clock.moment = datetime(2026, 11, day, 12, tzinfo=UTC)
+        memory.add_memory(sid, id=f"d{day}", type="note", content=f"day {day}", tags=["x"])
+    clock.moment = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+DATED = {
+    "log --until": ("log", "talk", "--until", "2026-11-02"),
+    "log --as-of": ("log", "talk", "--as-of", "2026-11-02"),
+    "search --until": ("search", "day", "--until", "2026-11-02"),
+    "delete --until": ("delete", "talk", "--tag", "x", "--until", " 2026-11-02 "),
+    "show --as-of": ("show", "talk", "--as-of", "2026-11-02"),
+}
+
+
+def ids_in(answers):
+    if "ids" in answers[0]:
+        return set(answers[0]["ids"])
+    found = answers[0].get("entries", answers)
+    return {one.get("entry", one)["id"] for one in found}
+
+
+@pytest.mark.parametrize("words", DATED.values(), ids=DATED)
+def test_up_to_a_date_means_up_to_the_end_of_that_day(ask, days, words):
+    assert ids_in(ask(*words)) == {"d1", "d2"}
+
+
+def test_since_a_date_means_since_its_beginning(ask, days):
+    assert ids_in(ask("log", "talk", "--since", "2026-11-02")) == {"d2", "d3"}
+    assert ids_in(ask("log", "talk", "--since", "2026-11-02", "--until", "2026-11-02")) == {"d2"}
+
+
+def test_a_time_of_day_means_that_moment(ask, days):
+    assert ids_in(ask("log", "talk", "--until", "2026-11-02T11:59:59Z")) == {"d1"}
+
+
+# --- exports for programs
+
+
+@pytest.mark.parametrize("layout", ["json", "markdown"])
+def test_an_export_for_a_program_is_one_object_on_one_line(run, days, layout):
+    told = run("--json", "export", "talk", "--layout", layout).stdout
+    assert told.count("\n") == 1
+    found = json.loads(told)
+    if layout == "json":
+        assert [one["id"] for one in found["sessions"][0]["entries"]] == ["d1", "d2", "d3"]
+        assert found == json.loads(run("export", "talk").stdout) | {
+            "exported_at": found["exported_at"]
+        }
+    else:
+        assert found == {"layout": "markdown", "text": found["text"]}
+        assert "day 2" in found["text"]
