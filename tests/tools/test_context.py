@@ -46,6 +46,8 @@ def test_no_block_is_over_its_budget_or_can_be_ended_from_within(parts, budget, 
     block = assemble(parts, budget, tag=tag)
     assert tokens(block.text) <= budget
     assert len(block.sources) + block.omitted == sum(len(part.entries) for part in parts)
+    assert len(block.weights) == len(block.sources)
+    assert sum(block.weights) <= tokens(block.text) + len(block.weights)
     lines = block.text.splitlines()
     if not lines:
         assert not block.sources

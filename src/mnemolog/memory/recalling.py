@@ -50,6 +50,7 @@ class Recalling(Getting, Finding):
             tokens=tokens(block.text),
             sources=block.sources,
             omitted=block.omitted,
+            weights=block.weights,
         )
 
     def _profile(self, session_id: str | None) -> list[Entry]:

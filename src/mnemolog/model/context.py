@@ -12,3 +12,5 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of the entries in it, in order."""
     omitted: int
     """How many entries did not fit."""
+    weights: tuple[int, ...] = ()
+    """How many tokens each of the sources takes, about."""

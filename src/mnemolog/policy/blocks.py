@@ -38,6 +38,8 @@ class Block(NamedTuple):
     text: str
     sources: tuple[str, ...]
     omitted: int
+    weights: tuple[int, ...] = ()
+    """How many tokens each of the entries takes, about."""
 
 
 def tokens(text: str) -> int:
@@ -132,7 +134,8 @@ def assemble(
     if not lines:
         return Block("", (), omitted)
     sources = tuple(one for section in sections for one in section.sources)
-    return Block("\n".join([opening, *lines, closing]), sources, omitted)
+    weights = tuple(one for section in sections for one in section.weights)
+    return Block("\n".join([opening, *lines, closing]), sources, omitted, weights)
 
 
 def _fill(sections: list["_Section"], room: int) -> None:
@@ -157,6 +160,11 @@ class _Section:
     def sources(self) -> list[str]:
         """The ids of what was taken."""
         return [entry.id for entry in self._part.entries[: len(self._texts)]]
+
+    @property
+    def weights(self) -> list[int]:
+        """How many tokens each of them takes."""
+        return [tokens(text) for text in self._texts]
 
     @property
     def omitted(self) -> int:

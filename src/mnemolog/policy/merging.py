@@ -70,7 +70,7 @@ def _goes_on(piece: str, line: str) -> bool:
 
 def _unlike(found: Sections, heading: str) -> str:
     """A heading that stands there twice is kept twice; spaces behind it tell them apart."""
-    while heading in found and found[heading]:
+    while found.get(heading):
         heading += " "
     return heading
 

@@ -32,7 +32,7 @@ _OFF = (
     "accelerometer autoplay camera clipboard-read display-capture encrypted-media fullscreen "
     "geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer "
     "microphone midi payment picture-in-picture publickey-credentials-get screen-wake-lock serial "
-    "storage-access usb web-share window-management xr-spatial-tracking"
+    "storage-access usb window-management xr-spatial-tracking"
 ).split()
 PERMISSIONS = ", ".join([*(f"{name}=()" for name in _OFF), "clipboard-write=(self)"])
 

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from itertools import takewhile
 from typing import Any
 
 from litestar import post
@@ -23,7 +22,6 @@ from mnemolog.faces.http.search_shapes import (
 )
 from mnemolog.memory import Memory
 from mnemolog.model.query import Hit, Hits
-from mnemolog.policy.blocks import word
 
 _DEEP = 1000
 _MOST = 200
@@ -120,20 +118,15 @@ def context(caller: Asking, data: JSONBody[Ask]) -> ContextBlock:
         text=block.text,
         tokens=block.tokens,
         omitted=block.omitted,
-        items=[_item(one, block.text) for one in block.sources],
+        items=[
+            _item(one, weight) for one, weight in zip(block.sources, block.weights, strict=True)
+        ],
     )
 
 
-def _item(identifier: str, text: str) -> ContextItem:
-    """A source, with the share of the block that its line and the lines below it take."""
+def _item(identifier: str, weight: int) -> ContextItem:
     kind = "node" if "/" in identifier or identifier.endswith(".md") else "entry"
-    mark = f"- [{word(identifier)}]"
-    _, _, after = text.partition(mark)
-    lines = after.split("\n")
-    said = list(takewhile(lambda line: line.startswith("  "), lines[1:]))
-    head = f"{mark}{lines[0]}"
-    size = sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in (head, *said))
-    return ContextItem(kind=kind, id=identifier, tokens=-(-size // 4), why="")
+    return ContextItem(kind=kind, id=identifier, tokens=weight, why="")
 
 
 ROUTES = [search, context]
