@@ -195,6 +195,7 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "reset_session": lambda view, sid: view.reset_session(sid),
     "context_compacted": lambda view, sid: view.context_compacted(sid),
     "sleep_session": lambda view, sid: view.sleep_session(sid),
+    "nodes_citing": lambda view, sid: view.nodes_citing(sid, "m1"),
 }
 # The worker's: for the owner alone, whoever the session belongs to.
 WORKERS = (
@@ -205,7 +206,7 @@ WORKERS = (
 OF_NODES = (
     "read_node write_node append_node patch_node move_node delete_node revert_node tree graph"
     " node_users node_links node_versions node_diff search_nodes proposals proposal_diff"
-    " accept_proposal reject_proposal"
+    " accept_proposal reject_proposal similar_nodes merge_nodes citing"
 ).split()
 
 

@@ -39,7 +39,7 @@ def test_texts_that_share_most_of_their_words_in_order_make_a_pair():
     assert (one, other, why) == ("a", "b", "text")
     runs = len(TEXT.split()) - 2
     assert share == round(runs / (runs + 3), 3)
-    half = " ".join(TEXT.split()[:8] + ["which", "is", "another", "thing", "that", "we", "know"])
+    half = " ".join([*TEXT.split()[:8], "which", "is", "another", "thing", "that", "we", "know"])
     assert found(("a", "one", TEXT), ("b", "two", half)) == []
 
 

@@ -66,7 +66,8 @@ def test_export_wipe_import_gives_the_same_files(grown, root, tmp_path, name):
         taken = fresh.import_native(tmp_path / name)
         told = [(one.part, one.log.id, one.status, one.files) for one in taken.logs]
         assert told == [(one.part, one.log.id, one.status, one.files) for one in dry.logs] == [
-            ("log", "talk", "stored", 0), ("graph", "ann", "stored", 7), ("graph", "ben", "stored", 2),
+            ("log", "talk", "stored", 0), ("graph", "ann", "stored", 7),
+            ("graph", "ben", "stored", 2),
         ]  # fmt: skip
         assert graph_files(root) == before
         assert picture not in graph_files(root).values()

@@ -11,7 +11,6 @@ from mnemolog.faces.cli.call import Call
 
 if TYPE_CHECKING:
     from mnemolog.memory.backing import Imported
-    from mnemolog.ports.moving import Taken
 
 NATIVE = "native"
 
@@ -58,12 +57,14 @@ def _tell(call: Call, done: "Imported") -> None:
         screen.emit({"layout": NATIVE, "dry_run": done.dry_run, "lines": done.lines, "logs": logs})
         return
     would = "would be " if done.dry_run else ""
-    rows = [[one.status, _kind(one), one.log.id, f"{one.lines or one.files:,}"]
+    rows = [[one.status, _kind(one.part, one.log.kind), one.log.id, f"{one.lines or one.files:,}"]
             for one in done.logs]  # fmt: skip
     screen.table(("status", "kind", "id", f"lines or files {would}added"), rows)
     for one in done.refused:
-        screen.say(("refused: ", "error"), f"{_kind(one)} {one.log.id}: {one.reason}")
+        screen.say(
+            ("refused: ", "error"), f"{_kind(one.part, one.log.kind)} {one.log.id}: {one.reason}"
+        )
 
 
-def _kind(taken: "Taken") -> str:
-    return "graph" if taken.part == "graph" else taken.log.kind
+def _kind(part: str, kind: str) -> str:
+    return "graph" if part == "graph" else kind

@@ -151,9 +151,10 @@ class NativeImport:
             else:
                 plans[one.log] = plans[one.log].with_room(one.skim())
         if dry_run:
-            every = (*plans.values(), *graphs.values())
-            return Imported(tuple(plan.taken for plan in every), dry_run)
-        needed = sum(plan.bytes for plan in (*plans.values(), *graphs.values()))
+            taken = [plan.taken for plan in plans.values()]
+            return Imported((*taken, *(plan.taken for plan in graphs.values())), dry_run)
+        needed = sum(plan.bytes for plan in plans.values())
+        needed += sum(plan.bytes for plan in graphs.values())
         if needed > self._disk.free_bytes():
             raise full(f"import {needed:,} bytes")
         done: list[Taken] = []

@@ -170,8 +170,8 @@ class Replanting:
             count, size = count + len(missing), size + sum(len(one.content) for one in missing)
         if why:
             return GraphPlan(Taken(self._log, "refused", 0, why, part="graph"))
-        status = "stored" if count else "present"
-        return GraphPlan(Taken(self._log, status, 0, part="graph", files=count), size)
+        taken = Taken(self._log, "stored" if count else "present", 0, part="graph", files=count)
+        return GraphPlan(taken, size)
 
     def store(self, files: Iterable[GraphFile], planned: Taken) -> Taken:
         """Do what was planned; refuses what changed since, from there on."""

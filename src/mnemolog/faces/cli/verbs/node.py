@@ -44,8 +44,8 @@ def node(call: Call, action: str, words: tuple[str, ...], **options: Any) -> int
 
     `read ADDRESS`, `tree [FOLDER]`, `search TEXT`, `links ADDRESS`, `versions ADDRESS`, `diff
     ADDRESS [OLD [NEW]]`, `write ADDRESS [TEXT]`, `append ADDRESS [TEXT]`, `patch ADDRESS OLD NEW`,
-    `move ADDRESS TO`, `rm ADDRESS`, `revert ADDRESS VERSION`, `similar`, `merge ADDRESS INTO`. A text
-    that is not given is read from --file or the input.
+    `move ADDRESS TO`, `rm ADDRESS`, `revert ADDRESS VERSION`, `similar`, `merge ADDRESS INTO`. A
+    text that is not given is read from --file or the input.
 
     `similar` tells pairs of nodes that are perhaps the same; `merge` adds the lines of one to the
     other, each once, mends the links and removes it. `revert` of both undoes that.
