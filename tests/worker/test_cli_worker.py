@@ -131,3 +131,13 @@ def test_it_works_until_a_signal_and_ends_cleanly(due, word):
         time.sleep(0.1)
         working.send_signal(word)
         assert working.wait(60) == 0
+
+
+def test_a_session_is_taken_as_finished_when_somebody_says_so(run, root):
+    with open_memory(root) as memory:
+        memory.create_session(session_id="s2")
+        memory.add_decision("s2", made_by="guide", decision="Use PostgreSQL", tags=["database"])
+    assert "Nothing is due" in run("worker", "--once").stdout
+    done = run("worker", "--once", "--finished", "s2")
+    assert "learned" in done.stdout
+    assert "Use PostgreSQL" in run("node", "read", "decisions/database").stdout

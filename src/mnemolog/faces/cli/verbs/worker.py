@@ -20,10 +20,23 @@ _BAD = ("failed", "parked", "conflict", "stale")
 @click.command()
 @click.option("--once", is_flag=True, help="One tick: learn from what is due now, and end.")
 @click.option("--dry-run", is_flag=True, help="Show what would be proposed, and change nothing.")
+@click.option(
+    "--finished",
+    metavar="SESSION",
+    multiple=True,
+    help="Take a session as finished: it is due now.",
+)
 @click.option("--retry", metavar="SESSION", multiple=True, help="Try a parked session again.")
 @click.option("--status", is_flag=True, help="Show what is due, parked and half done, and end.")
 @verb
-def worker(call: Call, once: bool, dry_run: bool, retry: tuple[str, ...], status: bool) -> int:
+def worker(
+    call: Call,
+    once: bool,
+    dry_run: bool,
+    finished: tuple[str, ...],
+    retry: tuple[str, ...],
+    status: bool,
+) -> int:
     """Turn finished sessions into nodes of the graph.
 
     Looks every knowledge.tick_seconds for sessions that are due, until Ctrl-C. Several of these at
@@ -33,6 +46,8 @@ def worker(call: Call, once: bool, dry_run: bool, retry: tuple[str, ...], status
     if sum((once, dry_run, status, bool(retry))) > 1:
         raise click.UsageError("Give one of --once, --dry-run, --retry and --status.")
     with call.memory() as memory:
+        for session in finished:
+            memory.sleep_session(session)
         if status:
             return _show_status(call, memory)
         if retry:
