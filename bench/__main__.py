@@ -12,7 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import batch, forgetting, growth, importing, one_writer, own_cost, reading, ten_writers
+from bench import (
+    batch,
+    forgetting,
+    graph,
+    growth,
+    importing,
+    one_writer,
+    own_cost,
+    reading,
+    ten_writers,
+)
 from bench.figures import Figure, table
 from mnemolog.fs.real import file_system
 
@@ -26,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "import": importing.measure,
     "reading": reading.measure,
     "forgetting": forgetting.measure,
+    "graph": graph.measure,
 }
 
 

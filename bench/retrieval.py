@@ -15,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemolog.embedders import Embedder
 from mnemolog.memory import Memory
-from retriever.measure_vectors import WordLlamaEmbedder
+from retriever.measure_vectors import found
 
 RESULTS = Path(__file__).parent / "results"
 DEPTHS = (1, 5, 10, 25)
@@ -40,14 +39,14 @@ def main() -> None:
     """Measure every file with every embedder that is asked for, and keep a record per question."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--embedders", default="none,static")
+    parser.add_argument("--embedders", default="none,static,small,full")
     given = parser.parse_args()
     records: list[dict[str, Any]] = []
     for path in given.files:
         for embedder in given.embedders.split(","):
-            found = list(questions(path, embedder))
-            records += found
-            _print(path.stem, embedder, found)
+            asked = list(questions(path, embedder))
+            records += asked
+            _print(path.stem, embedder, asked)
     RESULTS.mkdir(exist_ok=True)
     kept = RESULTS / f"retrieval-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.json"
     kept.write_text(json.dumps(records, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -60,7 +59,7 @@ def questions(path: Path, embedder: str) -> Iterator[dict[str, Any]]:
         with TemporaryDirectory() as folder:
             clock = LastTurn()
             with Memory.open(
-                folder, settings=_SETTINGS, clock=clock, environ={}, embedder=opened(embedder)
+                folder, settings=_SETTINGS, clock=clock, environ={}, embedder=found(embedder)
             ) as memory:
                 load(memory, conversation, clock)
                 memory.rebuild_index()  # else a slow embedder would still be at work
@@ -68,11 +67,6 @@ def questions(path: Path, embedder: str) -> Iterator[dict[str, Any]]:
                     record = ask(memory, conversation, question)
                     if record is not None:
                         yield {"file": path.stem, "embedder": embedder, **record}
-
-
-def opened(name: str) -> Embedder | str:
-    """The embedder of this name; the rival has none in the package."""
-    return WordLlamaEmbedder() if name == "wordllama" else name
 
 
 def load(memory: Memory, conversation: Mapping[str, Any], clock: LastTurn) -> None:

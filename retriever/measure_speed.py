@@ -1,6 +1,6 @@
-"""How many texts of 474 bytes the embedders take in a second, tokenising included.
+"""How many texts of 300 characters the embedders take in a second, tokenising included.
 
-    OPENBLAS_NUM_THREADS=1 python -m retriever.measure_speed TEXTS.jsonl …
+    OPENBLAS_NUM_THREADS=1 python -m retriever.measure_speed [TEXTS.jsonl …]
 
 The first pass meets every word for the first time; later ones find most of them remembered, as
 a long run of similar texts does. Seconds of the wall clock and of the processor.
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mnemolog.embedders import Embedder, open_embedder
-from mnemolog.errors import SettingsError
-from retriever.distil_static import texts
+from retriever.conversations import files, read
+from retriever.measure_vectors import found
 
-LENGTH = 474
+LENGTH = 300
 BATCH = 256
 PASSES = 8
 
 
 def cut(paths: Sequence[Path]) -> list[str]:
     """The texts of these files as one, cut into equal parts."""
-    whole = " ".join(texts(paths))
+    whole = " ".join(turn["text"] for one in read(paths) for turn in one["turns"])
     return [whole[start : start + LENGTH] for start in range(0, len(whole) - LENGTH, LENGTH)]
 
 
@@ -36,7 +36,7 @@ def timed(embedder: Embedder, parts: Sequence[str]) -> tuple[float, float]:
 
 def report(name: str, parts: Sequence[str], passes: int) -> None:
     """Print the time to load, the first pass, and the best of all."""
-    embedder = open_embedder(name)
+    embedder = open_embedder(found(name))
     start = time.perf_counter()
     embedder.embed(["a"])
     print(f"{embedder.name}: first text after {1000 * (time.perf_counter() - start):.0f} ms")
@@ -47,15 +47,13 @@ def report(name: str, parts: Sequence[str], passes: int) -> None:
 
 
 def main() -> None:
-    """Measure the embedders that are installed."""
+    """Measure our own embedders."""
     parser = argparse.ArgumentParser(description="Texts embedded in a second.")
-    parser.add_argument("texts", nargs="+", type=Path)
+    parser.add_argument("texts", nargs="*", type=Path, default=files())
     parts = cut(parser.parse_args().texts)
-    report("static", parts, PASSES)
-    try:
-        report("minilm", parts[:64], 3)
-    except SettingsError as error:
-        print(f"minilm: left out ({error})")
+    report("static", parts[:4096], PASSES)
+    report("small", parts[:256], 3)
+    report("full", parts[:128], 3)
 
 
 if __name__ == "__main__":

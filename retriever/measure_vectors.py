@@ -1,6 +1,6 @@
 """Vector-only recall@10 of each embedder on benchmark files.
 
-    python -m retriever.measure_vectors FILE.json … [--embedders static,minilm,wordllama]
+    python -m retriever.measure_vectors FILE.json … [--embedders static,small,full,minilm,wordllama]
 
 A file is a list of {"turns": [{"id", "speaker", "text"}, …], "questions": [{"question", "type",
 "evidence": [turn ids]}, …]}. Every turn of a conversation is ranked for each of its questions by
@@ -21,9 +21,12 @@ import numpy as np
 
 from mnemolog.embedders import Embedder, open_embedder
 from mnemolog.embedders.tensors import Floats
+from mnemolog.embedders.tuned import FullEmbedder, SmallEmbedder
 from mnemolog.errors import SettingsError
 
 FIRST = 10
+TUNED = {"small": SmallEmbedder, "full": FullEmbedder}
+WHEELS = Path(__file__).parent.parent / "wheels"
 
 Conversation = Mapping[str, Any]
 
@@ -47,10 +50,17 @@ class WordLlamaEmbedder:
         return vectors
 
 
+def found(name: str) -> Embedder | str:
+    """The rival, or a tuned model of this repository, installed or not; other names as they are."""
+    if name in TUNED:
+        return TUNED[name](WHEELS / f"mnemolog-{name}" / "src" / f"mnemolog_{name}")
+    return WordLlamaEmbedder() if name == "wordllama" else name
+
+
 def opened(name: str) -> Embedder | None:
     """The embedder, or None when what it needs is not installed."""
     try:
-        return WordLlamaEmbedder() if name == "wordllama" else open_embedder(name)
+        return open_embedder(found(name))
     except (SettingsError, ImportError, PackageNotFoundError) as error:
         print(f"{name}: left out ({error})")
         return None
@@ -60,7 +70,7 @@ def recalls(embedder: Embedder, conversation: Conversation) -> Iterator[float]:
     """The recall of each question."""
     turns = conversation["turns"]
     questions = [each for each in conversation["questions"] if each["type"] != "adversarial"]
-    documents = embedder.embed([f"{turn['speaker']}: {turn['text']}" for turn in turns])
+    documents = embedder.embed([f"{turn['speaker']} {turn['text']}" for turn in turns])
     asked = embedder.embed([each["question"] for each in questions])
     ranked = np.argsort(-(asked @ documents.T), axis=1, kind="stable")[:, :FIRST]
     for question, rows in zip(questions, ranked, strict=True):
@@ -72,16 +82,16 @@ def measure(embedder: Embedder, path: Path) -> str:
     """One line: the file, how many questions, the recall, and the time it took."""
     conversations = json.loads(path.read_text(encoding="utf-8"))
     start = time.perf_counter()
-    found = [each for talk in conversations for each in recalls(embedder, talk)]
+    each = [one for talk in conversations for one in recalls(embedder, talk)]
     seconds = time.perf_counter() - start
-    return f"{path.stem:20} {len(found):5} questions  {100 * np.mean(found):5.1f}  {seconds:6.1f} s"
+    return f"{path.stem:20} {len(each):5} questions  {100 * np.mean(each):5.1f}  {seconds:6.1f} s"
 
 
 def main() -> None:
     """Print a table per embedder."""
     parser = argparse.ArgumentParser(description="Vector-only recall@10 on benchmark files.")
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--embedders", default="static,minilm,wordllama")
+    parser.add_argument("--embedders", default="static,small,full")
     arguments = parser.parse_args()
     for name in arguments.embedders.split(","):
         if embedder := opened(name):

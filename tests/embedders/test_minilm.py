@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mnemolog.embedders import minilm
+from mnemolog.embedders import encoders, minilm
 from mnemolog.embedders.minilm import MiniLmEmbedder
 from mnemolog.errors import CorruptionError, SettingsError
 from tests.embedders.tiny import HIDDEN, VOCABULARY, write_model
@@ -57,6 +57,10 @@ def test_an_unknown_word_beside_known_ones_is_read(tiny):
     assert np.abs(one - other).max() > 1e-3
 
 
+def test_a_text_in_another_script_is_not_read(tiny):
+    assert not tiny.embed(["the cat 我将要参加金融科技精英论坛", "кот"]).any()
+
+
 def test_no_texts_give_no_rows(tiny):
     assert tiny.embed([]).shape == (0, HIDDEN)
 
@@ -74,7 +78,7 @@ def test_the_same_call_gives_the_same_bytes(tiny, tmp_path):
 
 def test_many_texts_go_in_several_batches(tiny, monkeypatch):
     expected = tiny.embed(TEXTS)
-    monkeypatch.setattr(minilm, "_BATCH_PIECES", 10)
+    monkeypatch.setattr(encoders, "_BATCH_PIECES", 10)
     assert tiny.embed(TEXTS) == pytest.approx(expected, abs=1e-5)
 
 

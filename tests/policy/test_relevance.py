@@ -169,8 +169,9 @@ def test_the_parts_of_a_match_add_up_to_it(aged):
         sid,
         [{"content": line, "agent_id": ("ann", "bob")[n % 2]} for n, line in enumerate(lines)],
     )
-    base = 1 + weight_of("semantic")
-    most = base * (1 + 2 * weight_of("neighbours") + weight_of("session")) + weight_of("speaker")
+    words, meaning = weight_of("lexical"), weight_of("semantic")
+    beside = 2 * (words * weight_of("beside by words") + meaning * weight_of("beside by meaning"))
+    most = (words + meaning) * (1 + weight_of("session")) + beside + weight_of("speaker")
     hits = aged.query(sid, text="what did bob say of tea")
     assert len(hits) >= 3
     for hit in hits:
@@ -191,8 +192,10 @@ def test_each_part_of_a_match_is_what_the_page_says(aged):
     assert why["match"]["semantic"] == pytest.approx(weight_of("semantic"), abs=1e-6), (
         "the best by meaning"
     )
+    beside = weight_of("beside by words") * why["match"]["lexical"]
+    beside += weight_of("beside by meaning") * why["match"]["semantic"]
     for name in ("before", "after"):
-        assert why[name]["neighbours"] >= weight_of("neighbours") * worth - 1e-5
+        assert why[name]["neighbours"] >= beside - 1e-5
         assert why[name]["session"] == pytest.approx(weight_of("session") * worth, abs=1e-5)
         assert why[name]["speaker"] == 0
     assert why["match"]["speaker"] == pytest.approx(weight_of("speaker"), abs=1e-6)

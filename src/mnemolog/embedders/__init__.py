@@ -20,6 +20,8 @@ GROUP = "mnemolog.embedders"
 
 _OWN = {
     "static": "mnemolog.embedders.static:StaticEmbedder",
+    "small": "mnemolog.embedders.tuned:SmallEmbedder",
+    "full": "mnemolog.embedders.tuned:FullEmbedder",
     "minilm": "mnemolog.embedders.minilm:MiniLmEmbedder",
     "none": "mnemolog.embedders.none:NoEmbedder",
 }
@@ -37,7 +39,7 @@ class Embedder(Protocol):
         """How many numbers a vector has."""
 
     def embed(self, texts: Sequence[str]) -> "npt.NDArray[np.float32]":
-        """One row of length 1 per text; zeros for a text without any known piece. Any string is
+        """One row of length 1 per text; zeros for a text that it cannot read. Any string is
         accepted."""
 
 

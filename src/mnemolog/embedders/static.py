@@ -1,8 +1,8 @@
 """The static table: a text's vector is the sum of its pieces' vectors. The default embedder.
 
-The table is distilled from MiniLM-L6 by `retriever/distil_static.py`. One byte per number; the
-scale of a row holds both the range of its bytes and the weight of the piece in a sum, which is
-small for frequent pieces.
+The table is made from MiniLM-L6 and tuned by `retriever/`. One byte per number; the scale of a row
+holds both the range of its bytes and the weight of the piece in a sum, which is small for frequent
+pieces.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemolog.embedders.tensors import Floats, map_array, read_lines
-from mnemolog.embedders.wordpiece import Ids, WordPiece
+from mnemolog.embedders.wordpiece import Ids, WordPiece, opening
 
-# A long text is summed in parts, so that memory stays small.
-_PIECES_AT_ONCE = 4096
+# A long text begins with what it is about; summed to its end, it would be about everything.
+MOST_PIECES = 128
 
 
 class _Table(NamedTuple):
@@ -57,15 +57,21 @@ class StaticEmbedder:
         return int(self._table.rows.shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector per text; zeros for a text without any known piece."""
+        """One unit vector per text, of its first pieces; zeros for a text that cannot be read."""
         table = self._table
         vectors = np.zeros((len(texts), self.size), np.float32)
-        for vector, text in zip(vectors, texts, strict=True):
-            ids = table.tokeniser.ids(text)
-            for start in range(0, len(ids), _PIECES_AT_ONCE):
-                vector += _sum(table, ids[start : start + _PIECES_AT_ONCE])
+        # All are cut before any is summed: in turns each would drive the other out of the caches.
+        cut = [_pieces(table, text) for text in texts]
+        for vector, ids in zip(vectors, cut, strict=True):
+            vector += _sum(table, ids)
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return vectors
+
+
+def _pieces(table: _Table, text: str) -> Ids:
+    text = opening(text)
+    ids = table.tokeniser.ids(text)[:MOST_PIECES]
+    return ids[:0] if table.tokeniser.is_foreign(text, ids) else ids
 
 
 def _sum(table: _Table, ids: Ids) -> Floats:

@@ -6,6 +6,7 @@ through `fs`, whose door is for what mnemolog itself writes.
 
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -15,6 +16,11 @@ from mnemolog.errors import CorruptionError, StorageIOError
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
+Tensors = Mapping[str, npt.NDArray[Any]]
+"""Numbers of 32 bits; or of one byte, each row with its scale under the name and `SCALE`."""
+
+SCALE = ".scale"
+_KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I8": np.dtype("i1")}
 
 _LENGTH_BYTES = 8
 _ADVICE = "Install the package that brings it again."
@@ -48,8 +54,8 @@ def read_lines(path: str) -> list[str]:
     return map_bytes(path).tobytes().decode("utf-8").rstrip("\n").split("\n")
 
 
-def map_tensors(path: str) -> dict[str, Floats]:
-    """The 32-bit tensors of a safetensors file, by name; those of other kinds are left out."""
+def map_tensors(path: str) -> dict[str, npt.NDArray[Any]]:
+    """The tensors of a safetensors file, by name; those of unknown kinds are left out."""
     content = map_bytes(path)
     start = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES].tobytes(), "little")
     try:
@@ -60,7 +66,7 @@ def map_tensors(path: str) -> dict[str, Floats]:
         return {
             name: _tensor(content[start:], described)
             for name, described in header.items()
-            if described["dtype"] == "F32"
+            if described["dtype"] in _KINDS
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptionError(
@@ -68,6 +74,21 @@ def map_tensors(path: str) -> dict[str, Floats]:
             advice=_ADVICE,
             path=path,
         ) from error
+
+
+def restored(tensors: Tensors, name: str) -> Floats:
+    """A tensor as numbers of 32 bits."""
+    found = tensors[name]
+    if found.dtype != np.int8:
+        return found
+    whole: Floats = found * tensors[name + SCALE][:, None]
+    return whole
+
+
+def rows_of(tensors: Tensors, name: str, numbers: npt.NDArray[Any]) -> Floats:
+    """Some rows of a tensor as numbers of 32 bits; the others are not even read."""
+    found: Floats = tensors[name][numbers]
+    return found if found.dtype != np.int8 else found * tensors[name + SCALE][numbers][..., None]
 
 
 def _unreadable(path: str, error: Exception) -> StorageIOError:
@@ -78,6 +99,6 @@ def _unreadable(path: str, error: Exception) -> StorageIOError:
     )
 
 
-def _tensor(content: Bytes, described: _Described) -> Floats:
+def _tensor(content: Bytes, described: _Described) -> npt.NDArray[Any]:
     first, end = described["data_offsets"]
-    return content[first:end].view(np.dtype("<f4")).reshape(described["shape"])
+    return content[first:end].view(_KINDS[described["dtype"]]).reshape(described["shape"])

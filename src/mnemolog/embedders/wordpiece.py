@@ -8,6 +8,7 @@ Names of special tokens in a text, such as "[SEP]", are plain text.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.uint32]
 
 UNKNOWN = "[UNK]"
+
+# Embedders read the first pieces of a text; so many characters hold them.
+_OPENING = 4096
+_LAST_LATIN = 0x24F
 
 # Longer words are unknown, as in the original; this also bounds the time that a word can take.
 _LONGEST_WORD = 100
@@ -47,6 +52,7 @@ class WordPiece:
     """Cuts text into pieces of one vocabulary. Safe to share between threads."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._vocabulary = vocabulary
         self._words = _Words(vocabulary)
         self._chunks = _Chunks(self._words)
 
@@ -58,6 +64,26 @@ class WordPiece:
             chunks = _SPLITTING_CONTROLS.sub("", text).split()
             found = map(self._chunks.__getitem__, chunks)
         return np.frombuffer(b"".join(found), np.uint32)
+
+    def is_foreign(self, text: str, ids: Ids) -> bool:
+        """Whether most pieces of a text are letters of a script other than Latin, or unknown.
+
+        Of such scripts the vocabulary has single letters only: nothing that could have a meaning.
+        """
+        return not text.isascii() and len(ids) > 0 and bool(self._foreign[ids].mean() > 0.5)
+
+    @cached_property
+    def _foreign(self) -> npt.NDArray[np.bool_]:
+        return np.array([each == UNKNOWN or _is_foreign(each) for each in self._vocabulary])
+
+
+def opening(text: str) -> str:
+    """The beginning of a text, long enough for all pieces that an embedder reads."""
+    return text[:_OPENING]
+
+
+def _is_foreign(piece: str) -> bool:
+    return not piece.isascii() and any(ord(one) > _LAST_LATIN and one.isalpha() for one in piece)
 
 
 class _Chunks(dict[str, bytes]):

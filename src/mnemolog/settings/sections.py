@@ -299,7 +299,7 @@ class Search(Section, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             max_length=100,
-            title="static, minilm, none, or the name of an installed one",
+            title="static, small, full, minilm, none, or the name of an installed one",
             description="What compares meanings; another one means that all is embedded anew.",
         ),
     ] = "static"

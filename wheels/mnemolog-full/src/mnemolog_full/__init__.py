@@ -1,0 +1,1 @@
+"""Weights of mnemolog's embedder `full`; mnemolog finds them by themselves and imports nothing."""
