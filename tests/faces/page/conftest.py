@@ -19,9 +19,12 @@ from tests.faces.page.driving import (
 expect.set_options(timeout=WAIT)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all; each test has profiles of its own in it."""
+    """One browser for a file; each test has profiles of its own in it.
+
+    While it is driven, a loop runs in this thread; tests of other rooms must not meet it.
+    """
     if not CHROMIUM.exists():
         pytest.skip("There is no Chromium here.")
     with sync_playwright() as playwright:
