@@ -46,7 +46,11 @@ async def whole_session(client: Client, about: str) -> None:
     (transcript,) = (await client.read_resource(uri)).contents
     assert f"  | {about} likes tea" in transcript.text  # type: ignore[union-attr]
     templates = (await client.list_resource_templates()).resource_templates
-    assert [one.uri_template for one in templates] == ["memory://sessions/{id}{?after}"]
+    assert [one.uri_template for one in templates] == [
+        "memory://sessions/{id}{?after}",
+        "memory://nodes/{user}{?after}",
+        "memory://nodes/{user}/{address}{?after}",
+    ]
 
     assert [one.name for one in (await client.list_prompts()).prompts] == ["system", "recall"]
     (message,) = (await client.get_prompt("recall", {"query": "tea"})).messages

@@ -1,6 +1,7 @@
-"""Resources: `memory://sessions`, the list, and `memory://sessions/<id>`, a transcript of one.
+"""Resources: `memory://sessions`, the list, and `memory://sessions/<id>`, a transcript of one;
+`memory://nodes`, the users, `memory://nodes/<user>`, the tree, and one node below that.
 
-Another kind of resource, such as `memory://nodes/…`, is one more row of `KINDS`.
+Another kind of resource is one more row of `KINDS`.
 """
 
 import json
@@ -12,6 +13,7 @@ from urllib.parse import quote, unquote
 from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
 from mnemolog.errors import InvalidFormatError, shown
+from mnemolog.faces.mcp import nodes
 from mnemolog.memory import Memory
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Session
@@ -50,7 +52,21 @@ def templates() -> list[ResourceTemplate]:
             uri_template=f"{SESSIONS}/{{id}}{{?after}}",
             description="A session's entries in order, readable; page on with `after`.",
             mime_type=MARKDOWN,
-        )
+        ),
+        ResourceTemplate(
+            name="nodes",
+            title="What is known of a user",
+            uri_template=f"{nodes.NODES}/{{user}}{{?after}}",
+            description="The nodes of a user: addresses, titles, descriptions.",
+            mime_type=JSON,
+        ),
+        ResourceTemplate(
+            name="node",
+            title="One node",
+            uri_template=f"{nodes.NODES}/{{user}}/{{address}}{{?after}}",
+            description="What is known about one thing; its address is percent-encoded.",
+            mime_type=MARKDOWN,
+        ),
     ]
 
 
@@ -58,7 +74,7 @@ def listed(memory: Memory, cursor: str | None) -> Page:
     """The list of sessions and the sessions themselves, last changed first."""
     start = _number(cursor or "0")
     found, following = _sessions(memory, start)
-    resources = [] if start else [_list_itself()]
+    resources = [] if start else [_list_itself(), _users()]
     resources += [_described(session) for session in found]
     return Page(resources, None if following is None else str(following))
 
@@ -86,6 +102,16 @@ def _list_itself() -> Resource:
         name="sessions",
         title="Sessions",
         description="The sessions that are remembered, last changed first.",
+        mime_type=JSON,
+    )
+
+
+def _users() -> Resource:
+    return Resource(
+        uri=nodes.NODES,
+        name="nodes",
+        title="Nodes",
+        description="The users of whom something is known, and where their nodes are.",
         mime_type=JSON,
     )
 
@@ -168,5 +194,18 @@ KINDS = (
         re.compile(rf"{SESSIONS}/(?P<id>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"),
         MARKDOWN,
         _read_transcript,
+    ),
+    Kind(re.compile(nodes.NODES), JSON, nodes.read_users),
+    Kind(
+        re.compile(rf"{nodes.NODES}/(?P<user>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"),
+        JSON,
+        nodes.read_tree,
+    ),
+    Kind(
+        re.compile(
+            rf"{nodes.NODES}/(?P<user>[^/?#]+)/(?P<node>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"
+        ),
+        MARKDOWN,
+        nodes.read_node,
     ),
 )

@@ -5,8 +5,11 @@ sets that share no bit share no character; the reverse is not promised.
 """
 
 import re
-from re import _constants as sre  # type: ignore[attr-defined]
+from importlib import import_module
 from typing import Any
+
+# What `re` itself parses with; it has no public name.
+sre: Any = import_module("re._constants")
 
 DIGITS_BEYOND, SPACES_BEYOND, LETTERS_BEYOND, OTHERS_BEYOND = (1 << at for at in range(128, 132))
 BEYOND = DIGITS_BEYOND | SPACES_BEYOND | LETTERS_BEYOND | OTHERS_BEYOND
