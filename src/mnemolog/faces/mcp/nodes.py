@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import quote, unquote
 
+from mnemolog.errors import NodeNotFoundError, shown
 from mnemolog.memory import Memory
 from mnemolog.policy.blocks import quoted, tokens
 
@@ -28,6 +29,10 @@ def read_users(memory: Memory, match: re.Match[str]) -> str:
 def read_tree(memory: Memory, match: re.Match[str]) -> str:
     """A part of a user's nodes, and where the next part is."""
     user, start = unquote(match["user"]), int(match["after"] or "0")
+    if user not in memory.node_users():
+        raise NodeNotFoundError(
+            f"Nothing is known of the user {shown(user)}.", advice=f"{NODES} lists those known."
+        )
     found = memory.tree(user)
     told: dict[str, object] = {
         "nodes": [
@@ -50,21 +55,21 @@ def read_node(memory: Memory, match: re.Match[str]) -> str:
     user, start = unquote(match["user"]), int(match["after"] or "0")
     node = memory.read_node(unquote(match["node"]), user_id=user)
     lines = list(quoted(node.body))
-    shown = _fitting(lines[start:])
-    told = [f"# Node {json.dumps(node.address, ensure_ascii=False)}", _NOTE, "", *shown]
-    left = len(lines) - start - len(shown)
+    fitting = _fitting(lines[start:])
+    told = [f"# Node {json.dumps(node.address, ensure_ascii=False)}", _NOTE, "", *fitting]
+    left = len(lines) - start - len(fitting)
     if left > 0:
-        following = f"{address(user, node.address)}?after={start + len(shown)}"
+        following = f"{address(user, node.address)}?after={start + len(fitting)}"
         told += ["", f"{left} more lines: read {following}"]
     return "\n".join(told)
 
 
 def _fitting(lines: list[str]) -> list[str]:
     left = _PAGE_TOKENS
-    shown: list[str] = []
+    taken: list[str] = []
     for line in lines:
         left -= tokens(line) + 1
-        if left < 0 and shown:
+        if left < 0 and taken:
             break
-        shown.append(line[: _PAGE_TOKENS * 4])
-    return shown
+        taken.append(line[: _PAGE_TOKENS * 4])
+    return taken
