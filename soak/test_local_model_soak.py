@@ -45,7 +45,7 @@ def test_the_model_answers_over_the_protocol(settings: Knowledge) -> None:
 
 
 def test_a_lesson_ends_within_its_budget_in_edits_or_in_an_error(settings: Knowledge) -> None:
-    desk = Desk(MemoryAgent("bot", open_model(settings, {}), settings))
+    desk = Desk(MemoryAgent("bot", lambda: open_model(settings, {}), settings))
     desk.say("My name is Ines and I live in Lisbon.")
     try:
         proposal = desk.learn()

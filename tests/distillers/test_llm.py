@@ -1,6 +1,10 @@
 """A memory-agent works through a real tool loop, and is kept to the graph by its guard."""
 
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -38,7 +42,7 @@ class Script:
 def learn() -> Callable[..., tuple[Desk, Script, Any]]:
     def learned(*answers: ModelResponse, said: str = "Ann leads the payment team.", **nodes: str):
         script = Script(*answers)
-        desk = Desk(MemoryAgent("bot", FunctionModel(script), Knowledge()))
+        desk = Desk(MemoryAgent("bot", lambda: FunctionModel(script), Knowledge()))
         for address, body in nodes.items():
             desk._apply(address.replace("__", "/"), body, "old")
         desk.say(said)
@@ -107,7 +111,9 @@ def test_sources_must_be_named_and_real(learn):
 @pytest.mark.req("S003-13", "S003-15", "S003-17")
 def test_it_has_a_descriptor_a_cache_key_and_a_prompt_that_replaces_everything():
     script = Script()
-    agent = MemoryAgent("architect", FunctionModel(script), Knowledge(), prompt="Only this.")
+    agent = MemoryAgent(
+        "architect", lambda: FunctionModel(script), Knowledge(), prompt="Only this."
+    )
     assert agent.descriptor == {"type": "memory-agent", "id": "architect"}
     assert agent.cache_key == cache_key("architect") == "/memory-agent/architect"
     desk = Desk(agent)
@@ -117,7 +123,7 @@ def test_it_has_a_descriptor_a_cache_key_and_a_prompt_that_replaces_everything()
 
 
 def test_a_model_that_calls_everything_with_nonsense_does_no_harm():
-    desk = Desk(MemoryAgent("bot", AnyCallModel(), Knowledge()))
+    desk = Desk(MemoryAgent("bot", AnyCallModel, Knowledge()))
     desk.say("hello")
     with pytest.raises(DistillerError):
         desk.learn()
@@ -128,7 +134,7 @@ def test_a_failing_model_is_told_without_its_words():
     def fails(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         raise ModelHTTPError(500, "m", "Ann leads the payment team")
 
-    desk = Desk(MemoryAgent("bot", FunctionModel(fails), Knowledge()))
+    desk = Desk(MemoryAgent("bot", lambda: FunctionModel(fails), Knowledge()))
     desk.say("Ann leads the payment team.")
     with pytest.raises(DistillerError, match="ModelHTTPError") as raised:
         desk.learn()
@@ -139,7 +145,7 @@ def test_the_budget_of_tokens_ends_a_run_that_goes_on_and_on():
     def endless(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return call("node_search", query="word " * 500)
 
-    desk = Desk(MemoryAgent("bot", FunctionModel(endless), Knowledge(token_budget=2000)))
+    desk = Desk(MemoryAgent("bot", lambda: FunctionModel(endless), Knowledge(token_budget=2000)))
     desk.say("hello")
     with pytest.raises(DistillerError, match="UsageLimitExceeded"):
         desk.learn()
@@ -154,7 +160,53 @@ def test_without_an_endpoint_nothing_is_asked():
 
 def test_an_endpoint_that_does_not_answer_is_told():
     settings = Knowledge(model="m", endpoint="http://127.0.0.1:9/v1", time_budget_seconds=20)
-    desk = Desk(MemoryAgent("bot", open_model(settings, {}), settings))
+    desk = Desk(MemoryAgent("bot", lambda: open_model(settings, {}), settings))
     desk.say("hello")
     with pytest.raises(DistillerError, match="The model could not finish"):
         desk.learn()
+
+
+ANSWER = {
+    "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "done"}}
+    ],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+}  # fmt: skip
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """Says "done" to everybody, and keeps the connection open."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        content = json.dumps(ANSWER).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+def test_lessons_in_several_threads_do_not_share_connections():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    serving = Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    settings = Knowledge(model="m", endpoint=f"http://127.0.0.1:{server.server_port}/v1")
+    agent = MemoryAgent("bot", lambda: open_model(settings, {}), settings)
+
+    def learn(_: int) -> tuple[str, ...]:
+        desk = Desk(agent)
+        desk.say("hello")
+        return desk.learn().remarks
+
+    with ThreadPoolExecutor(4) as pool:
+        remarks = list(pool.map(learn, range(12)))
+    server.shutdown()
+    server.server_close()
+    assert remarks == [("the model wrote nothing",)] * 12

@@ -75,7 +75,8 @@ def _llm_maker() -> Make:
         ) from error
 
     def make(agent_id: str, settings: Knowledge) -> Distiller:
-        made: Distiller = llm.MemoryAgent(agent_id, llm.open_model(settings), settings)
+        llm.open_model(settings)  # what cannot be used is told now
+        made: Distiller = llm.MemoryAgent(agent_id, lambda: llm.open_model(settings), settings)
         return made
 
     return make

@@ -1,7 +1,8 @@
 """The distiller that asks a model: one memory-agent for each source agent."""
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UserError
@@ -26,7 +27,11 @@ class MemoryAgent:
     name = "llm"
 
     def __init__(
-        self, agent_id: str, model: Model, settings: Knowledge, prompt: str | None = None
+        self,
+        agent_id: str,
+        model: Callable[[], Model],
+        settings: Knowledge,
+        prompt: str | None = None,
     ) -> None:
         self.descriptor = {"type": "memory-agent", "id": agent_id}
         self._model = model
@@ -41,16 +46,8 @@ class MemoryAgent:
     def distil(self, lesson: Lesson, nodes: NodeReader) -> Proposal:
         """Let the model read the transcript, look at nodes, and write what should be there."""
         desk = Desk(lesson, nodes)
-        agent: Agent[object, str] = Agent(
-            self._model, system_prompt=self._prompt, tools=desk.tools, retries=3
-        )
-        limits = UsageLimits(
-            request_limit=_REQUESTS, total_tokens_limit=self._settings.token_budget
-        )
         try:
-            agent.run_sync(
-                message(lesson), usage_limits=limits, timeout=self._settings.time_budget_seconds
-            )
+            asyncio.run(self._work(lesson, desk))
         except (AgentRunError, UserError, TimeoutError, OSError) as error:
             raise DistillerError(
                 f"The model could not finish: {type(error).__name__}.",
@@ -58,6 +55,18 @@ class MemoryAgent:
                 " it. Check that the endpoint answers, or raise the budgets under [knowledge].",
             ) from error
         return desk.proposal()
+
+    async def _work(self, lesson: Lesson, desk: Desk) -> None:
+        """Each lesson has connections of its own: they belong to the loop that made them."""
+        limits = UsageLimits(
+            request_limit=_REQUESTS, total_tokens_limit=self._settings.token_budget
+        )
+        async with self._model() as model:
+            agent: Agent[object, str] = Agent(
+                model, system_prompt=self._prompt, tools=desk.tools, retries=3
+            )
+            seconds = self._settings.time_budget_seconds
+            await agent.run(message(lesson), usage_limits=limits, timeout=seconds)
 
 
 def cache_key(agent_id: str) -> str:
