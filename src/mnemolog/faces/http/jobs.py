@@ -87,6 +87,7 @@ class Jobs:
         self._tell = tell
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mnemolog-job")
         self._mutex = threading.Lock()
+        self._writing = threading.Lock()
         self._known: OrderedDict[str, tuple[Job, Scope]] = OrderedDict()
         self._progress: dict[str, Progress] = {}
         for job in map(_left, file.read()):
@@ -165,10 +166,11 @@ class Jobs:
         self._tell(job, scope)
 
     def _keep(self) -> None:
-        with self._mutex:
-            jobs = [job for job, _ in self._known.values()]
-        facts = [{**msgspec.to_builtins(job), "result": None, "error": None} for job in jobs]
-        self._file.write(facts[-_MOST_KEPT:])
+        with self._writing:  # whoever writes last has seen what the others did
+            with self._mutex:
+                jobs = [job for job, _ in self._known.values()]
+            facts = [{**msgspec.to_builtins(job), "result": None, "error": None} for job in jobs]
+            self._file.write(facts[-_MOST_KEPT:])
 
 
 def _told(error: BaseException) -> dict[str, Any]:
