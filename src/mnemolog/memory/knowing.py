@@ -173,8 +173,7 @@ class Knowing(Proving, Finding):
         said = text_of(text, "text")
 
         def change(node: Node | None) -> str:
-            if expected is not None:
-                expect(node, address, expected)
+            expect(node, address, expected)
             if node is None:
                 return said
             end = "" if not node.body or node.text.endswith("\n") else "\n"
@@ -200,8 +199,7 @@ class Knowing(Proving, Finding):
         def change(node: Node | None) -> str:
             if node is None:
                 raise missing(address)
-            if expected is not None:
-                expect(node, address, expected)
+            expect(node, address, expected)
             return front_matter.with_body(node.text, patched(node.body, wanted, said))
 
         return self._written(address, change, user_id, reason, sources, by)
@@ -220,8 +218,7 @@ class Knowing(Proving, Finding):
         def change(node: Node | None) -> None:
             if node is None:
                 raise missing(address)
-            if expected is not None:
-                expect(node, address, expected)
+            expect(node, address, expected)
 
         return self._written(address, change, user_id, reason, (), by)
 
@@ -240,8 +237,7 @@ class Knowing(Proving, Finding):
         why = reason or f"reverted to version {version}"
 
         def change(node: Node | None) -> str | None:
-            if expected is not None:
-                expect(node, address, expected)
+            expect(node, address, expected)
             return wanted.text
 
         return self._written(address, change, user, why, wanted.sources, None)

@@ -18,6 +18,11 @@ from mnemolog.faces.http.tickets import Tickets
 from mnemolog.memory import Memory
 from mnemolog.model.times import to_text
 from mnemolog.stores.files.jobs import JobFile
+from mnemolog.worker import Worker
+
+ALWAYS = [
+    "sessions", "search", "context", "plans", "jobs", "events", "stats", "doctor", "nodes", "review"
+]  # fmt: skip
 
 
 class House:
@@ -42,7 +47,7 @@ class House:
         self.jobs = Jobs(JobFile(root), self._tell_job)
         self.plans = Plans(root, self.jobs)
         self.tickets = Tickets()
-        self.worker: Any = None
+        self.worker: Worker | None = None
         self.last_tick: str | None = None
 
     def view(self, scope: Scope) -> Memory:
@@ -52,14 +57,11 @@ class House:
     def capabilities(self) -> list[str]:
         """The parts that are there, by name."""
         parts = {
-            "nodes": hasattr(self.memory, "read_node"),
-            "review": hasattr(self.memory, "proposals"),
             "worker": self.worker is not None,
             "mcp": find_spec("mcp") is not None,
             "work_agent": self.work_agents is not None,
         }
-        always = ["sessions", "search", "context", "plans", "jobs", "events", "stats", "doctor"]
-        return always + [name for name, is_there in parts.items() if is_there]
+        return ALWAYS + [name for name, is_there in parts.items() if is_there]
 
     def _tell_job(self, job: Job, scope: Scope) -> None:
         self.feeds.publish(
@@ -73,14 +75,13 @@ class House:
         )
 
     def open_worker(self) -> None:
-        """Make the worker, where the memory can be learned from."""
-        from mnemolog.worker import Worker
-
-        if hasattr(self.memory, "due_sessions"):
-            self.worker = Worker(self.memory)
+        """Make the worker."""
+        self.worker = Worker(self.memory)
 
     def tick(self) -> int:
         """Let the worker take the sessions that are due; says how many it is done with."""
+        if self.worker is None:
+            return 0
         done = self.worker.tick(self.memory.settings.knowledge.tick_seconds)
         self.last_tick = to_text(utc_now())
         if done:

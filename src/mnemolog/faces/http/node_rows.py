@@ -1,18 +1,8 @@
-"""What the routes of nodes share: whether there are any, differences, receipts."""
-
-from typing import Any
+"""What the routes of nodes share: differences and receipts."""
 
 from mnemolog.faces.http.house import Caller
 from mnemolog.faces.http.node_shapes import HunkRow, LineRow, Written
-from mnemolog.faces.http.problems import RefusedError
 from mnemolog.model.node import Hunk, NodeReceipt
-
-
-def known(caller: Caller, part: str = "nodes") -> Any:
-    """The memory, if it has this part; its verbs came with it."""
-    if part not in caller.house.capabilities():
-        raise RefusedError(404, "E_NOT_INSTALLED", f"There are no {part} here.")
-    return caller.memory
 
 
 def hunk_rows(found: list[Hunk]) -> list[HunkRow]:

@@ -14,6 +14,7 @@ from mnemolog.faces.http.shapes import EntryRow, Knowledge, Provenance, Raw, Rec
 from mnemolog.memory import Memory
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.inspecting import RawLine, Told
+from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit
 from mnemolog.model.session import Session, Statistics
 from mnemolog.model.times import to_text
@@ -152,11 +153,10 @@ def entry_hit(hit: Hit, text: str, scorer: str) -> HitRow:
     )
 
 
-def node_hit(found: object, text: str, scorer: str) -> HitRow:
+def node_hit(found: NodeHit, text: str, scorer: str) -> HitRow:
     """A node that was found."""
-    node, relevance = found.node, float(found.relevance)  # type: ignore[attr-defined]
+    node, relevance = found.node, found.relevance
     shown = node.body[:_SHOWN]
-    parts = {str(name): float(value) for name, value in found.why.items()}  # type: ignore[attr-defined]
     return HitRow(
         kind="node",
         entry=None,
@@ -170,7 +170,7 @@ def node_hit(found: object, text: str, scorer: str) -> HitRow:
         text=shown,
         relevance=relevance,
         highlights=highlights(shown, text),
-        why=why(parts, relevance, scorer),
+        why=why(found.why, relevance, scorer),
     )
 
 

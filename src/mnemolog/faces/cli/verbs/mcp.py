@@ -7,6 +7,7 @@ import click
 from mnemolog.errors import NotAllowedError
 from mnemolog.faces.cli import screen
 from mnemolog.faces.cli.call import Call, is_address, verb
+from mnemolog.faces.cli.listening import listening
 
 if TYPE_CHECKING:
     from mnemolog.faces.mcp.runs import Served
@@ -15,21 +16,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--session", metavar="ID", help="Work in this session; else in one of the client.")
 @click.option("--http", "over_http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
-@click.option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", help="Listen here; 127.0.0.1 unless told."
-)
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=7078,
-    help="And on this port; 7078 unless told, any that is free for 0.",
-)
+@listening(7078)
 @click.option(
     "--behind-tls", is_flag=True, help="A proxy in front speaks TLS: other addresses may be bound."
-)
-@click.option(
-    "--allow-host", metavar="NAME", multiple=True, help="Answer to this name too, as Host: says it."
 )
 @verb
 def mcp(

@@ -7,22 +7,11 @@ import click
 from mnemolog.errors import NotAllowedError
 from mnemolog.faces.cli import screen
 from mnemolog.faces.cli.call import Call, is_address, verb
+from mnemolog.faces.cli.listening import listening
 
 
 @click.command()
-@click.option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", help="Listen here; 127.0.0.1 unless told."
-)
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=7077,
-    help="And on this port; 7077 unless told, any that is free for 0.",
-)
-@click.option(
-    "--allow-host", metavar="NAME", multiple=True, help="Answer to this name too, as Host: says it."
-)
+@listening(7077)
 @click.option(
     "--work-agent",
     metavar="FOLDER",

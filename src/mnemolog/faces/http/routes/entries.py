@@ -165,8 +165,7 @@ def _link(identifier: str, entry: Entry | None) -> LinkRow:
 
 def _nodes(memory: Memory, session_id: str, entry_id: str) -> list[str]:
     """The addresses of the nodes that rest on an entry; none where there is no graph."""
-    citing = getattr(memory, "nodes_citing", None)
-    return list(citing(session_id, entry_id)) if citing is not None else []
+    return memory.nodes_citing(session_id, entry_id)
 
 
 ROUTES = [

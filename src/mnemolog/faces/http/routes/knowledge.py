@@ -7,7 +7,7 @@ from litestar import delete, get, post, put
 from litestar.params import FromPath, FromQuery, HeaderParameter, JSONBody, QueryParameter
 
 from mnemolog.faces.http.house import Asking
-from mnemolog.faces.http.node_rows import hunk_rows, known, written
+from mnemolog.faces.http.node_rows import hunk_rows, written
 from mnemolog.faces.http.node_shapes import (
     BacklinkRow,
     GraphFacts,
@@ -24,7 +24,7 @@ from mnemolog.faces.http.node_shapes import (
     Versions,
     Written,
 )
-from mnemolog.model.node import Backlink
+from mnemolog.model.node import Backlink, Leaf, NodeVersion
 
 _NODE = "/nodes/{user:str}/{path:str}"
 _MOST_NODES = 2000
@@ -38,7 +38,7 @@ IfMatch = Annotated[
 @get("/nodes/{user:str}", sync_to_thread=True)
 def tree(caller: Asking, user: FromPath[str], path: FromQuery[str] = "") -> Tree:
     """The nodes of a user, the four files first; with `path` only those below a folder."""
-    memory = known(caller)
+    memory = caller.memory
     found = memory.tree(user)
     return Tree(
         user=user,
@@ -61,7 +61,7 @@ def tree(caller: Asking, user: FromPath[str], path: FromQuery[str] = "") -> Tree
 @get(_NODE, sync_to_thread=True)
 def read_node(caller: Asking, user: FromPath[str], path: FromPath[str]) -> NodeFacts:
     """A node with its sources, links and mentions. A `/` in the path is written `%2F`."""
-    memory = known(caller)
+    memory = caller.memory
     node = memory.read_node(path, user_id=user)
     links = memory.node_links(path, user_id=user)
     return NodeFacts(
@@ -101,7 +101,7 @@ def write_node(
     if_match: IfMatch = None,
 ) -> Written:
     """Write a node made against the text that `If-Match` names; 412 if another is there now."""
-    memory = known(caller)
+    memory = caller.memory
     done = memory.write_node(
         path,
         data.body,
@@ -128,7 +128,7 @@ def delete_node(
     if_match: IfMatch = None,
 ) -> Written:
     """Remove a node; its versions stay, and one can be made the text again."""
-    memory = known(caller)
+    memory = caller.memory
     done = memory.delete_node(path, user_id=user, expected=_hash(if_match), reason=reason)
     return written(caller, user, done)
 
@@ -138,18 +138,18 @@ def move_node(
     caller: Asking, user: FromPath[str], path: FromPath[str], data: JSONBody[NodeMove]
 ) -> Written:
     """Give a node another address, with its versions, and mend the links to it."""
-    memory = known(caller)
+    memory = caller.memory
     return written(caller, user, memory.move_node(path, data.to, user_id=user, reason=data.reason))
 
 
 @get(f"{_NODE}/versions", sync_to_thread=True)
 def versions(caller: Asking, user: FromPath[str], path: FromPath[str]) -> Versions:
     """Every version of a node."""
-    found = known(caller).node_versions(path, user_id=user)
+    found = caller.memory.node_versions(path, user_id=user)
     return Versions(items=[VersionRow(**_version(one)) for one in found])
 
 
-def _version(one: Any) -> dict[str, Any]:
+def _version(one: NodeVersion) -> dict[str, Any]:
     return {
         "n": one.number,
         "at": one.at,
@@ -170,7 +170,7 @@ def version(
     diff: Annotated[int | None, QueryParameter(ge=0, le=2**31)] = None,
 ) -> VersionFacts:
     """One version, and how it differs from the one before it or from that of another number."""
-    memory = known(caller)
+    memory = caller.memory
     hunks = memory.node_diff(path, diff, n, user_id=user)
     found = next(one for one in memory.node_versions(path, user_id=user) if one.number == n)
     return VersionFacts(**_version(found), text=found.text, hunks=hunk_rows(hunks))
@@ -186,7 +186,7 @@ def revert(
     if_match: IfMatch = None,
 ) -> Written:
     """Make an earlier version the text again, as a new version."""
-    done = known(caller).revert_node(
+    done = caller.memory.revert_node(
         path, n, user_id=user, expected=_hash(if_match), reason=data.reason
     )
     return written(caller, user, done)
@@ -201,7 +201,7 @@ def graph(
     limit: Annotated[int, QueryParameter(ge=1, le=_MOST_NODES)] = _MOST_NODES,
 ) -> GraphFacts:
     """Nodes and their links: all, or those near one of them."""
-    found = known(caller).graph(center, depth=depth, user_id=user)
+    found = caller.memory.graph(center, depth=depth, user_id=user)
     degrees: dict[str, int] = {}
     for edge in found.edges:
         degrees[edge.source] = degrees.get(edge.source, 0) + 1
@@ -224,7 +224,7 @@ def graph(
     )
 
 
-def _graph_node(one: Any, degrees: dict[str, int]) -> GraphNode:
+def _graph_node(one: Leaf, degrees: dict[str, int]) -> GraphNode:
     return GraphNode(
         id=one.address,
         path=one.address,

@@ -1,13 +1,11 @@
 """The review, and the worker."""
 
-from typing import Any
-
 import msgspec
 from litestar import get, post
 from litestar.params import FromPath, JSONBody
 
-from mnemolog.faces.http.house import Asking
-from mnemolog.faces.http.node_rows import hunk_rows, known, written
+from mnemolog.faces.http.house import Asking, Caller
+from mnemolog.faces.http.node_rows import hunk_rows, written
 from mnemolog.faces.http.node_shapes import (
     DueRow,
     Judged,
@@ -17,13 +15,15 @@ from mnemolog.faces.http.node_shapes import (
     WorkerFacts,
     Written,
 )
-from mnemolog.memory import Memory
+from mnemolog.faces.http.problems import RefusedError
+from mnemolog.model.lesson import Due
+from mnemolog.worker import Worker
 
 
 @get("/review", sync_to_thread=True)
 def review(caller: Asking) -> Proposals:
     """What waits for a person's yes, with what it would change."""
-    memory = known(caller, "review")
+    memory = caller.memory
     found = memory.proposals()
     rows = [
         ProposalRow(
@@ -48,15 +48,13 @@ def review(caller: Asking) -> Proposals:
 @post("/review/{proposal_id:str}", sync_to_thread=True, status_code=200)
 def judge(caller: Asking, proposal_id: FromPath[str], data: JSONBody[Judged]) -> Written:
     """Accept a proposal, with another text if one is given, or reject it."""
-    memory: Memory = known(caller, "review")
-    verbs: Any = memory
     if data.verdict == "reject":
-        verbs.reject_proposal(proposal_id, data.reason)
+        caller.memory.reject_proposal(proposal_id, data.reason)
         caller.publish("review", id=proposal_id)
         return Written(
             path="", status="rejected", version=0, hash="", redactions=(), reason=data.reason
         )
-    done = verbs.accept_proposal(proposal_id, data.body)
+    done = caller.memory.accept_proposal(proposal_id, data.body)
     caller.publish("review", id=proposal_id)
     return written(caller, "", done)
 
@@ -64,9 +62,7 @@ def judge(caller: Asking, proposal_id: FromPath[str], data: JSONBody[Judged]) ->
 @get("/worker", sync_to_thread=True)
 def worker(caller: Asking) -> WorkerFacts:
     """What the worker does, what waits for it, and what it gave up."""
-    caller.owner("see the worker")
-    memory = known(caller, "worker")
-    own = caller.house.worker
+    memory, own = caller.owner("see the worker"), _worker(caller)
     return WorkerFacts(
         state="working" if own.busy else "idle",
         last_tick=caller.house.last_tick,
@@ -77,24 +73,29 @@ def worker(caller: Asking) -> WorkerFacts:
     )
 
 
-def _due(one: Any) -> DueRow:
-    names = DueRow.__struct_fields__
-    return DueRow(**{name: getattr(one, name) for name in names})
+def _worker(caller: Caller) -> Worker:
+    own = caller.house.worker
+    if own is None:
+        raise RefusedError(404, "E_NOT_INSTALLED", "There is no worker here.")
+    return own
+
+
+def _due(one: Due) -> DueRow:
+    return msgspec.convert(msgspec.to_builtins(one), DueRow)
 
 
 @post("/worker/tick", sync_to_thread=True, status_code=200)
 def tick(caller: Asking) -> Ticked:
     """Let the worker look for due sessions now."""
     caller.owner("move the worker")
-    known(caller, "worker")
+    _worker(caller)
     return Ticked(done=caller.house.tick())
 
 
 @post("/worker/parked/{session_id:str}/retry", sync_to_thread=True, status_code=200)
 def retry(caller: Asking, session_id: FromPath[str]) -> dict[str, bool]:
     """Try a parked session again."""
-    caller.owner("move the worker")
-    return {"retried": bool(known(caller, "worker").retry_session(session_id))}
+    return {"retried": caller.owner("move the worker").retry_session(session_id)}
 
 
 ROUTES = [review, judge, worker, tick, retry]

@@ -7,7 +7,7 @@ from typing import Any
 from litestar import post
 from litestar.params import JSONBody
 
-from mnemolog.errors import InvalidQueryError, NotAllowedError
+from mnemolog.errors import InvalidQueryError
 from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.rows import entry_hit, node_hit
 from mnemolog.faces.http.search_shapes import (
@@ -21,6 +21,7 @@ from mnemolog.faces.http.search_shapes import (
     SearchFacets,
 )
 from mnemolog.memory import Memory
+from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit, Hits
 
 _DEEP = 1000
@@ -43,10 +44,10 @@ def search(caller: Asking, data: JSONBody[Search]) -> Found:
     hits = Hits([])
     if "entry" in data.kinds:
         hits = _entries(memory, data, asked)
-    nodes = []
+    nodes: list[NodeHit] = []
     if "node" in data.kinds and data.text.strip() and not data.session_id:
         nodes = _nodes(memory, data)
-    ranked: list[Any] = [*hits, *nodes]
+    ranked: list[Hit | NodeHit] = [*hits, *nodes]
     if data.sort in (None, "relevance", "relevance_desc"):
         ranked.sort(key=lambda one: -one.relevance)
     rows = [_row(one, data.text, scorer) for one in ranked[: data.limit]]
@@ -60,9 +61,10 @@ def search(caller: Asking, data: JSONBody[Search]) -> Found:
     )
 
 
-def _row(one: Any, text: str, scorer: str) -> HitRow:
-    is_entry = isinstance(one, Hit)
-    return entry_hit(one, text, scorer) if is_entry else node_hit(one, text, scorer)
+def _row(one: Hit | NodeHit, text: str, scorer: str) -> HitRow:
+    if isinstance(one, Hit):
+        return entry_hit(one, text, scorer)
+    return node_hit(one, text, scorer)
 
 
 def _asked(data: Search) -> dict[str, Any]:
@@ -82,15 +84,11 @@ def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
     return Hits([hit for hit in hits if hit.entry.id in then], hits.semantic, hits.missing)
 
 
-def _nodes(memory: Memory, data: Search) -> list[object]:
-    """The nodes that fit; none where there is no graph, or none in sight."""
-    look = getattr(memory, "search_nodes", None)
-    if look is None or data.types or data.tags or data.agents or data.references:
+def _nodes(memory: Memory, data: Search) -> list[NodeHit]:
+    """The nodes that fit; a filter by what only entries have leaves none."""
+    if data.types or data.tags or data.agents or data.references:
         return []
-    try:
-        return list(look(data.text))
-    except NotAllowedError:
-        return []
+    return memory.search_nodes(data.text)
 
 
 def _facets(hits: Hits, nodes: int) -> SearchFacets:
