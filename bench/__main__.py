@@ -20,6 +20,7 @@ from bench import (
     importing,
     one_writer,
     own_cost,
+    page,
     reading,
     ten_writers,
 )
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "reading": reading.measure,
     "forgetting": forgetting.measure,
     "graph": graph.measure,
+    "page": page.measure,
 }
 
 

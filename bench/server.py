@@ -18,7 +18,7 @@ from typing import NamedTuple
 from bench.figures import Figure, table
 
 RUNS = 5
-ALLOWED_S = 1.5
+ALLOWED_S = 1.0
 ALLOWED_MB = 150.0
 _QUIET_SECONDS = 2.0
 

@@ -41,7 +41,8 @@ def test_what_was_vendored_stays_small():
     assert packed <= 56 * KB
 
 
-def test_our_own_files_stay_small():
+def test_our_own_files_grow_no_further():
+    # Above the budget, which `python -m bench page` holds against them; this only keeps the line.
     assert sizes(own(".js"))[0] <= 256 * KB
     assert sizes(own(".js"))[1] <= 104 * KB
     assert sizes(own(".css"))[0] <= 30 * KB
