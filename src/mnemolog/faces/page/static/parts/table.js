@@ -1,5 +1,5 @@
 // A grid of rows of one height: one tab stop, arrow keys or j k, x selects, only rows in sight drawn.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { takeKeys } from "../lib/keys.js";
 import { reveal, useVirtual } from "../lib/virtual.js";
 
@@ -12,7 +12,7 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
   const body = useRef(/** @type {any} */ (null));
   const [at, setAt] = useState(0);
   const [height, setHeight] = useState(tall);
-  const from = useRef(0);
+  const from = useRef(0), wanted = useRef(/** @type {number | null} */ (null));
   const view = useVirtual(rows.length, height, body);
   const now = useRef(/** @type {any} */ ({}));
   now.current = { at, rows, chosen };
@@ -25,9 +25,12 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
 
   const move = (to) => {
     const next = Math.max(0, Math.min(now.current.rows.length - 1, to));
-    setAt(next);
+    setAt(now.current.at = next); // the next key may come before the next drawing
     reveal(body.current, next, height);
-    requestAnimationFrame(() => setTimeout(() => body.current?.querySelector(`[data-at="${next}"]`)?.focus({ preventScroll: true }), 0));
+    const held = document.activeElement;
+    const take = () => { const line = body.current?.querySelector(`[data-at="${next}"]`); line?.focus({ preventScroll: true }); return line; };
+    // A row out of sight is drawn first; whoever has moved on by then keeps the focus.
+    take() ?? requestAnimationFrame(() => setTimeout(() => [held, document.body].includes(document.activeElement) && take(), 0));
   };
   const pick = (index, isRange) => {
     if (!choose) return;

@@ -62,7 +62,7 @@ function Hits({ found, q, isBusy }) {
   useEffect(() => { setAt(0); setWhy(""); }, [q]);
   const move = (to) => {
     const next = Math.max(0, Math.min(now.current.hits.length - 1, to));
-    setAt(next);
+    setAt(now.current.at = next); // the next key may come before the next drawing
     const row = box.current?.children[next];
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
