@@ -25,5 +25,5 @@ export function useLoad(read, on, { topics = [] } = {}) {
     return () => { clearTimeout(slow); stop.abort(); };
   }, [key, turn]);
   useEffect(() => listen(topics, () => again((now) => now + 1)), [topics.join()]);
-  return { ...state, again: () => again((now) => now + 1) };
+  return { ...state, isBusy: state.isBusy || shown.current !== key, again: () => again((now) => now + 1) };
 }

@@ -1,6 +1,7 @@
 // The bar and the rail.
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { me } from "../lib/api.js";
+import { isEntered } from "../lib/asking.js";
 import { time } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { line } from "../lib/live.js";
@@ -52,7 +53,7 @@ export function Bar() {
   const state = line.value.state;
   return html`<header class="bar">
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
-    <div class="grow" role="search"><input ref=${box} type="search" placeholder="Search everything ( / )" aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => event.key === "Enter" && document.querySelector(".hits > li")?.focus()} disabled=${!me.value} /></div>
+    <div class="grow" role="search"><input ref=${box} type="search" placeholder="Search everything ( / )" aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}
     <span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>
     <button class="bare" onClick=${() => menu.open()} aria-label="⌘K: Go to or do anything">⌘K</button>

@@ -1,6 +1,7 @@
 // Search: hits while one types, each with its reasons; or what a model would be told.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
+import { isEntered } from "../lib/asking.js";
 import { count, plural } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
@@ -49,7 +50,7 @@ export function View() {
         <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></div></details>`}
       ${load.trouble && html`<${Trouble} trouble=${load.trouble} again=${load.again} />`}
       ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${plural(fresh, "entry", "entries")} written since: search again</button>`}
-      ${found ? html`<${Hits} found=${found} q=${q} isBusy=${load.isBusy} />` : html`<${Waiting} load=${load} />`}`}`;
+      ${found ? html`<${Hits} found=${found} q=${q} isBusy=${load.isBusy || asked !== now} />` : html`<${Waiting} load=${load} />`}`}`;
 }
 View.title = "Search";
 
@@ -60,6 +61,9 @@ function Hits({ found, q, isBusy }) {
   const now = useRef(/** @type {any} */ ({}));
   now.current = { hits: found.hits, at };
   useEffect(() => { setAt(0); setWhy(""); }, [q]);
+  useLayoutEffect(() => { if (isEntered.value && !isBusy) { isEntered.value = false; move(0); } }, [isEntered.value, isBusy]);
+  const isHeld = !!box.current?.contains(document.activeElement); // asked before the new hits are drawn
+  useLayoutEffect(() => { if (isHeld) box.current?.children[now.current.at]?.focus({ preventScroll: true }); }, [found]);
   const move = (to) => {
     const next = Math.max(0, Math.min(now.current.hits.length - 1, to));
     setAt(now.current.at = next); // the next key may come before the next drawing
