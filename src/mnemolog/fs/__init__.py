@@ -78,6 +78,10 @@ class Disk(Protocol):
     def ident(self, path: str) -> Ident | None:
         """Only the `ident` of what is there; for looks that must cost next to nothing."""
 
+    def survey(self, path: str) -> list[tuple[str, Stat]]:
+        """What lies in a folder, sorted by name, with a look at each; for folders with thousands
+        of files. Nothing when there is no such folder."""
+
     def list(self, path: str) -> list[str]:
         """The names in a folder, sorted; none when there is no such folder."""
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from mnemolog.errors import LockTimeoutError, StorageFullError
 from mnemolog.fs import File
-from mnemolog.model.observing import tell
+from mnemolog.model.observing import observers, tell
 
 _SHORTEST = 0.0002
 _LONGEST = 0.005
@@ -37,37 +37,37 @@ class Lock:
                 raise self._timeout()
         is_ours = False
         try:
-            self._acquire_file(deadline)
+            if not self._file.try_lock():
+                self._wait_for_file(deadline)
             is_ours = True
         finally:
             if not is_ours:
                 self._mutex.release()
-        tell("lock.acquired", self._name)
+        if observers:
+            tell("lock.acquired", self._name)
 
-    def _acquire_file(self, deadline: float) -> None:
+    def _wait_for_file(self, deadline: float) -> None:
+        tell("lock.contended", self._name)
         pause = _SHORTEST
-        while not self._file.try_lock():
-            if time.monotonic() >= deadline:
-                raise self._timeout()
-            if pause == _SHORTEST:
-                tell("lock.contended", self._name)
+        while time.monotonic() < deadline:
             time.sleep(pause)
+            if self._file.try_lock():
+                return
             pause = min(pause * 2, _LONGEST)
+        raise self._timeout()
 
     def release(self) -> None:
         """Give the lock back."""
         try:
             self._file.unlock()
         finally:
-            self._release_mutex()
-        tell("lock.released", self._name)
-
-    def _release_mutex(self) -> None:
-        try:
-            while True:
-                self._mutex.release()
-        except RuntimeError:  # raised once it is no longer ours
-            pass
+            try:
+                while True:
+                    self._mutex.release()
+            except RuntimeError:  # raised once it is no longer ours
+                pass
+        if observers:
+            tell("lock.released", self._name)
 
     def sign(self, operation: str, since: str) -> None:
         """Write into the lock file who holds it and why; for work that takes long."""

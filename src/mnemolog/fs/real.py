@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shutil
 import sys
 import time
@@ -10,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
-from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from mnemolog.errors import StorageFullError, StorageIOError
 from mnemolog.fs import FILE_MODE, FOLDER_MODE, Ident, Mode, Stat, full, swapping
@@ -49,6 +48,12 @@ def _fail(error: OSError, action: str) -> NoReturn:
         advice="`mnemolog doctor` checks the disk and the root.",
         errno=error.errno,
     ) from error
+
+
+def _pass_over_absence(error: OSError, path: str) -> None:
+    """That nothing is there is an answer; every other error is one."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        _fail(error, f"look at {path}")
 
 
 @contextmanager
@@ -113,18 +118,21 @@ class RealFile:
             os.close(descriptor)
 
     def size(self) -> int:
-        return os.fstat(self._fd).st_size
+        # A quarter of what `fstat` costs; nobody goes by where the descriptor stands.
+        return os.lseek(self._fd, 0, os.SEEK_END)
 
     def read(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
-        while length > 0:
-            with _named(f"read {self._path}"):
+        try:
+            while length > 0:
                 part = _retry(self._pause, os.pread, self._fd, length, offset)
-            if not part:
-                break
-            parts.append(part)
-            offset += len(part)
-            length -= len(part)
+                if not part:
+                    break
+                parts.append(part)
+                offset += len(part)
+                length -= len(part)
+        except OSError as error:
+            _fail(error, f"read {self._path}")
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def append(self, data: bytes) -> int:
@@ -181,6 +189,26 @@ class RealFile:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
 
 
+def _seen(name: str, folder: int) -> os.stat_result | None:
+    """A look at what lies in an open folder; None if it went meanwhile."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _stat(status: os.stat_result) -> Stat:
+    return Stat(
+        (status.st_dev, status.st_ino),
+        status.st_size,
+        status.st_mtime_ns,
+        S_IMODE(status.st_mode) & 0o777,
+        S_ISDIR(status.st_mode),
+        S_ISLNK(status.st_mode),
+        S_ISREG(status.st_mode),
+    )
+
+
 class RealDisk:
     """The files below a folder of the operating system."""
 
@@ -199,30 +227,32 @@ class RealDisk:
         return RealFile(fd, path, self._pause)
 
     def stat(self, path: str) -> Stat | None:
-        status = self._look(path)
-        if status is None:
+        try:
+            return _stat(os.lstat(f"{self.root}/{path}"))
+        except OSError as error:
+            _pass_over_absence(error, path)
             return None
-        return Stat(
-            (status.st_dev, status.st_ino),
-            status.st_size,
-            status.st_mtime_ns,
-            S_IMODE(status.st_mode) & 0o777,
-            S_ISDIR(status.st_mode),
-            S_ISLNK(status.st_mode),
-            S_ISREG(status.st_mode),
-        )
 
     def ident(self, path: str) -> Ident | None:
-        status = self._look(path)
-        return None if status is None else (status.st_dev, status.st_ino)
-
-    def _look(self, path: str) -> os.stat_result | None:
         try:
-            return os.stat(f"{self.root}/{path}", follow_symlinks=False)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+            status = os.lstat(f"{self.root}/{path}")
         except OSError as error:
-            _fail(error, f"look at {path}")
+            _pass_over_absence(error, path)
+            return None
+        return status.st_dev, status.st_ino
+
+    def survey(self, path: str) -> list[tuple[str, Stat]]:
+        try:
+            with self._folder(path) as folder:
+                return [
+                    (name, _stat(status))
+                    for name in sorted(os.listdir(folder))
+                    if (status := _seen(name, folder)) is not None
+                ]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            _fail(error, f"list {path}")
 
     def list(self, path: str) -> list[str]:
         try:
@@ -340,40 +370,3 @@ class RealDisk:
             yield descriptor
         finally:
             os.close(descriptor)
-
-
-class FileSystem(NamedTuple):
-    """What a path lies on; `kind` is empty where the system does not tell."""
-
-    kind: str
-    total_bytes: int
-
-
-def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> FileSystem:
-    """The file system under a path: the one that is mounted nearest to it."""
-    total = shutil.disk_usage(path).total
-    try:
-        with open(mounts, "rb") as table:
-            rows = [row.split(b" ") for row in table.read().splitlines()]
-    except OSError:
-        return FileSystem("", total)
-    real = os.fsencode(os.path.realpath(path))
-    found = [(_unescaped(row[4]), row[row.index(b"-") + 1]) for row in rows if b"-" in row]
-    above = [(point, kind) for point, kind in found if _is_below(real, point)]
-    # Of two mounted on the same point, the later one is on top.
-    kind = max(reversed(above), key=lambda one: len(one[0]), default=(b"", b""))[1]
-    return FileSystem(kind.decode("ascii", "replace"), total)
-
-
-def lies_below(path: str, folder: str) -> bool:
-    """Whether a path leads into a folder or to it, links on the way followed."""
-    return _is_below(*(os.fsencode(os.path.realpath(one)) for one in (path, folder)))
-
-
-def _unescaped(point: bytes) -> bytes:
-    """The mount table writes blanks and backslashes as three octal digits."""
-    return re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8) & 255]), point)
-
-
-def _is_below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")

@@ -123,8 +123,8 @@ def _blank(length: int, identifier: str, seq: int, stamp: str) -> bytes | None:
     """A valid line of exactly this length, newline not counted; None if it cannot be so short."""
     entry = Entry(v=FORMAT, id=identifier, timestamp=stamp, type="erased", origin="user")
     draft = lines.Draft(entry)
-    shortest = len(draft.padded(seq, 0))
-    return draft.padded(seq, length - shortest) if shortest <= length else None
+    blanks = length - len(draft.line(seq)) + len(b"\n")
+    return draft.line(seq, blanks).removesuffix(b"\n") if blanks >= 0 else None
 
 
 def _random_id(like: str) -> str:

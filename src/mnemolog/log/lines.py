@@ -18,6 +18,7 @@ from mnemolog.model.entry import Entry
 
 _SUM = b',"sum":"sha256:'
 _SUM_END = b'"}'
+_LINE_END = _SUM_END + b"\n"
 _SUM_LENGTH = len(_SUM) + 64 + len(_SUM_END)
 _START = re.compile(rb'\{"v":\d+,"id":')
 _MAX_SALVAGE = 64
@@ -36,19 +37,13 @@ class Draft:
         self._prefix = _encode(entry)[:-1]
         self._digest = sha256(self._prefix)
 
-    def line(self, seq: int) -> bytes:
-        """The finished line, newline included."""
-        return self._finished(b',"seq":%d' % seq) + b"\n"
-
-    def _finished(self, number: bytes) -> bytes:
+    def line(self, seq: int, blanks: int = 0) -> bytes:
+        """The finished line, newline included; made longer by blanks that JSON does not mind."""
+        number = b',"seq":%d%s' % (seq, b" " * blanks)
         digest = self._digest.copy()
         digest.update(number)
         total = digest.hexdigest().encode()
-        return b"".join((self._prefix, number, _SUM, total, _SUM_END))
-
-    def padded(self, seq: int, blanks: int) -> bytes:
-        """The line without its newline, made longer by blanks that JSON does not mind."""
-        return self._finished(b',"seq":%d%s' % (seq, b" " * blanks))
+        return b"".join((self._prefix, number, _SUM, total, _LINE_END))
 
 
 def verify(line: bytes) -> bytes | None:

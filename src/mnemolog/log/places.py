@@ -74,8 +74,9 @@ class Place(Protocol):
     def chain(self, guard: File) -> Chain:
         """The segments, as the guard tells them now."""
 
-    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
-        """The end of the segment that is written to, where `known` is what it was before."""
+    def tail(self, active: File, size: int, known: Tail, floor: Tail) -> Tail:
+        """The end of the segment that is written to and has this size now; `known` is what it was
+        before, when it had another one."""
 
     def missing(self) -> MnemologError:
         """The error for a log that is not there."""
@@ -99,8 +100,8 @@ class SessionPlace:
     def chain(self, guard: File) -> Chain:
         return Chain(self.folder, *_links(self.manifest(guard)))
 
-    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
-        return find_tail(active, known, floor)
+    def tail(self, active: File, size: int, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, size, known, floor)
 
     def missing(self) -> MnemologError:
         return no_session(self.name)
@@ -124,8 +125,8 @@ class ArchivePlace:
         archive = Archive(self.folder, packing, guard)
         return Chain(sidecars.tar_of(self.folder), *_links(facts), archive)
 
-    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
-        return find_tail(active, known, floor)
+    def tail(self, active: File, size: int, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, size, known, floor)
 
     def missing(self) -> MnemologError:
         return no_session(self.name)
@@ -149,8 +150,8 @@ class FilePlace:
     def chain(self, guard: File) -> Chain:
         return self._chain
 
-    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
-        return find_tail(active, known, floor)
+    def tail(self, active: File, size: int, known: Tail, floor: Tail) -> Tail:
+        return find_tail(active, size, known, floor)
 
     def missing(self) -> MnemologError:
         return SessionNotFoundError(f"There is no log {self.name!r:.200}.")

@@ -22,6 +22,7 @@ class Scan:
         if self.restarted:
             self.position = Position(self.chain.generation)
         self.size = sum(file.size() for file in self._files)
+        self._damaged = 0
 
     def _fits(self, since: Position) -> bool:
         """Whether the bytes before the position are still those that were read."""
@@ -76,6 +77,7 @@ class Scan:
         line = raw.rstrip(b"\r\n")
         skipped = 0
         if lines.verify(line) is None:
+            self._damaged += bool(line)
             skipped = lines.salvage(line)
             line = line[skipped:] if skipped > 0 else b""
         entry = lines.entry(line, self._versions) if line else None
@@ -85,7 +87,8 @@ class Scan:
         total = entry.sum.removeprefix("sha256:")
         after = Position(self.chain.generation, number, offset + length, length, total)
         self.position = after
-        return Fed(entry, after)
+        damaged, self._damaged = self._damaged, 0
+        return Fed(entry, after, lines.hidden_in(line), damaged)
 
 
 def _open(disk: Disk, place: Place) -> tuple[File, Chain, list[File]]:

@@ -1,7 +1,8 @@
 """The end of a log: where the next line goes, and which number it gets."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from mnemolog.errors import InvalidFormatError
 from mnemolog.fs import File
@@ -11,7 +12,7 @@ from mnemolog.model.entry import FORMAT, Entry
 _BLOCK = 64 * 1024
 
 
-class Tail(NamedTuple):
+class Tail(msgspec.Struct, frozen=True):
     """The state of a file's end: its size, the last number used, and whether a newline is owed."""
 
     size: int
@@ -21,33 +22,29 @@ class Tail(NamedTuple):
     """The version of the last valid line that was looked at."""
 
 
-def find_tail(file: File, known: Tail, floor: Tail) -> Tail:
+def find_tail(file: File, size: int, known: Tail, floor: Tail) -> Tail:
     """Look at what came after `known`, from the end backwards, until a valid line shows its seq.
 
     `floor` is the state of the empty file, for when the file is shorter than it was. A damaged line
     uses up a number, so that numbers never repeat even if it is mended later.
     """
-    size = file.size()
-    if size == known.size:
-        return known
     if size < known.size:
         known = floor
     if size == 0:
         return floor
-    torn = file.read(size - 1, 1) != b"\n"
+    begin = max(known.size, size - _BLOCK)
+    block = file.read(begin, size - begin)
+    torn = not block.endswith(b"\n")
     damaged = 0
-    for _, line in backwards(file, known.size, size):
+    for _, line in backwards(file, known.size, begin, block):
         if found := _valid(line):
             return Tail(size, found.seq + damaged, torn, found.v)
         damaged += 1
     return Tail(size, known.seq + damaged, torn)
 
 
-def find_end(file: File, known: Tail, floor: Tail) -> Tail:
+def find_end(file: File, size: int, floor: Tail) -> Tail:
     """The same for lines that carry no number: looking at the last byte is enough."""
-    size = file.size()
-    if size == known.size:
-        return known
     return Tail(size, floor.seq, size > 0 and file.read(size - 1, 1) != b"\n")
 
 
@@ -72,19 +69,23 @@ def check_format(version: int, current: int = FORMAT) -> None:
         )
 
 
-def backwards(file: File, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The lines between two offsets that are not blank, and where they begin; last one first."""
-    held = b""
-    while end > start:
-        begin = max(start, end - max(_BLOCK, len(held)))
-        chunk = file.read(begin, end - begin) + held
+def backwards(file: File, start: int, end: int, chunk: bytes = b"") -> Iterator[tuple[int, bytes]]:
+    """The lines between two offsets that are not blank, and where they begin; last one first.
+
+    `chunk` is what follows `end`, where that has been read already: its lines come first.
+    """
+    while True:
         held, *rest = chunk.split(b"\n")
-        offset = begin + len(chunk)
+        offset = end + len(chunk)
         for line in reversed(rest):
             offset -= len(line)
             if line.rstrip(b"\r"):
                 yield offset, line
             offset -= 1
+        if end <= start:
+            break
+        begin = max(start, end - max(_BLOCK, len(held)))
+        chunk = file.read(begin, end - begin) + held
         end = begin
     if held.rstrip(b"\r"):
         yield start, held

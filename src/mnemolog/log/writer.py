@@ -34,6 +34,7 @@ class Handle:
 
     chain: Chain
     active: File
+    sealed_bytes: int
     tail: Tail
 
     def __init__(self, disk: Disk, place: Place) -> None:
@@ -53,8 +54,10 @@ class Handle:
         """Catch up with what others wrote and changed; cheap when that was nothing."""
         if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
             self._refresh()
-        self.tail = self._place.tail(self.active, self.tail, self._floor)
-        check_format(self.tail.v, self._place.versions.current)
+        size = self.active.size()
+        if size != self.tail.size:
+            self.tail = self._place.tail(self.active, size, self.tail, self._floor)
+            check_format(self.tail.v, self._place.versions.current)
 
     def _refresh(self) -> None:
         self.guard = None
@@ -62,6 +65,7 @@ class Handle:
         self._sync_names()
         self.chain = self._place.chain(guard)
         self.active = self._open_active()
+        self.sealed_bytes = self.chain.sealed_bytes
         self._floor = Tail(0, self.chain.active.first_seq - 1)
         self.tail = self._floor
         self.guard = guard
@@ -94,7 +98,7 @@ class Handle:
 
     def write(self, data: bytes, last_seq: int) -> None:
         """Append at the end, sealing a torn tail first; all of it or nothing."""
-        self.check_format()
+        check_format(self.chain.v, self._place.versions.current)
         if self.tail.torn:
             data = b"\n" + data
         taken = self.active.append(data)
@@ -129,7 +133,7 @@ class Writer:
 
         `compose` gives the bytes and the last number used in them; `what` names them in errors.
         """
-        with self.locked() as handle:
+        with Locked(self) as handle:
             content, last_seq = compose(handle)
             try:
                 handle.write(content, last_seq)
@@ -149,7 +153,7 @@ class Writer:
         """The handle, with its checked lock held, caught up with what others did."""
         deadline = time.monotonic() + self._timeout
         while True:
-            handle = self._open()
+            handle = self._handle or self._open()
             handle.lock.acquire(deadline)
             is_ready = False
             try:

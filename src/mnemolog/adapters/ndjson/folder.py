@@ -39,8 +39,8 @@ _CHUNK = 1024 * 1024
 class EventsPlace(FilePlace):
     """Where a file of lines without numbers lies."""
 
-    def tail(self, active: File, known: Tail, floor: Tail) -> Tail:
-        return find_end(active, known, floor)
+    def tail(self, active: File, size: int, known: Tail, floor: Tail) -> Tail:
+        return find_end(active, size, floor)
 
     def missing(self) -> MnemologError:
         return SessionNotFoundError(
