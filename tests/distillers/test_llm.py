@@ -1,9 +1,10 @@
 """A memory-agent works through a real tool loop, and is kept to the graph by its guard."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -15,8 +16,11 @@ from pydantic_ai.models.test import TestModel as AnyCallModel
 
 from mnemolog.distillers.llm import MemoryAgent, cache_key, open_model
 from mnemolog.errors import DistillerError, SettingsError
+from mnemolog.model.lesson import Prompt
 from mnemolog.settings import Knowledge
+from mnemolog.worker import Worker, default_prompt
 from tests.distillers.desk import Desk
+from tests.worker.scribes import open_memory, talk
 
 NODE = {"title": "Ann", "description": "A colleague", "reason": "new", "sources": [1]}
 
@@ -111,15 +115,15 @@ def test_sources_must_be_named_and_real(learn):
 @pytest.mark.req("S003-13", "S003-15", "S003-17")
 def test_it_has_a_descriptor_a_cache_key_and_a_prompt_that_replaces_everything():
     script = Script()
-    agent = MemoryAgent(
-        "architect", lambda: FunctionModel(script), Knowledge(), prompt="Only this."
-    )
+    prompt = Prompt("prompts/memory/MEMORY_AGENT.md", "Only this.", "abc")
+    agent = MemoryAgent("architect", lambda: FunctionModel(script), Knowledge(), prompt)
     assert agent.descriptor == {"type": "memory-agent", "id": "architect"}
     assert agent.cache_key == cache_key("architect") == "/memory-agent/architect"
     desk = Desk(agent)
     desk.say("hello")
-    desk.learn()
+    remarks = desk.learn().remarks
     assert script.heard[0] == "Only this."
+    assert remarks[-1] == "told by prompts/memory/MEMORY_AGENT.md, sha256 abc"
 
 
 def test_a_model_that_calls_everything_with_nonsense_does_no_harm():
@@ -175,13 +179,17 @@ ANSWER = {
 }  # fmt: skip
 
 
+HEARD: list[dict[str, Any]] = []
+"""What the endpoint was asked."""
+
+
 class Endpoint(BaseHTTPRequestHandler):
     """Says "done" to everybody, and keeps the connection open."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        HEARD.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
         content = json.dumps(ANSWER).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -193,11 +201,60 @@ class Endpoint(BaseHTTPRequestHandler):
         pass
 
 
-def test_lessons_in_several_threads_do_not_share_connections():
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    HEARD.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    serving = Thread(target=server.serve_forever, daemon=True)
-    serving.start()
-    settings = Knowledge(model="m", endpoint=f"http://127.0.0.1:{server.server_port}/v1")
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.req("S003-15")
+def test_a_worker_tells_its_memory_agents_what_the_root_says_as_of_now(root, endpoint, caplog):
+    caplog.set_level("INFO", logger="mnemolog.worker")
+    with open_memory(root, distiller="llm", model="m", endpoint=endpoint) as memory:
+        worker = Worker(memory)
+        told: list[tuple[str, ...]] = []
+        for number, text in enumerate((None, "Learn only names.", "Learn only dates.", None)):
+            _write_prompt(root, text)
+            memory.reset_session(talk(memory, f"s{number}", "hello"))
+            (outcome,) = worker.tick()
+            told.append(outcome.remarks[1:])
+    asked = [one["messages"][0]["content"] for one in HEARD]
+    assert asked == [default_prompt(), "Learn only names.", "Learn only dates.", default_prompt()]
+    assert [len(one) for one in told] == [0, 1, 1, 0]
+    assert told[1] != told[2]
+    assert [one.getMessage().partition(",")[0] for one in caplog.records] == [
+        "memory-agents are told by prompts/memory/MEMORY_AGENT.md",
+        "memory-agents are told by prompts/memory/MEMORY_AGENT.md",
+        "memory-agents are told by the package's own prompt",
+    ]
+
+
+def _write_prompt(root: Path, text: str | None) -> None:
+    path = root / "prompts/memory/MEMORY_AGENT.md"
+    path.unlink(missing_ok=True)
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o644)
+
+
+def test_a_prompt_that_cannot_be_used_is_told_and_is_nobodys_failure(root, endpoint):
+    with open_memory(root, distiller="llm", model="m", endpoint=endpoint) as memory:
+        memory.reset_session(talk(memory, "s1", "hello"))
+        _write_prompt(root, "Learn only names.")
+        (root / "prompts/memory/MEMORY_AGENT.md").chmod(0o666)
+        with pytest.raises(SettingsError, match="others may write"):
+            Worker(memory).tick()
+        assert [one.attempts for one in memory.due_sessions()] == [0]
+        assert HEARD == []
+
+
+def test_lessons_in_several_threads_do_not_share_connections(endpoint):
+    settings = Knowledge(model="m", endpoint=endpoint)
     agent = MemoryAgent("bot", lambda: open_model(settings, {}), settings)
 
     def learn(_: int) -> tuple[str, ...]:
@@ -207,6 +264,4 @@ def test_lessons_in_several_threads_do_not_share_connections():
 
     with ThreadPoolExecutor(4) as pool:
         remarks = list(pool.map(learn, range(12)))
-    server.shutdown()
-    server.server_close()
     assert remarks == [("the model wrote nothing",)] * 12

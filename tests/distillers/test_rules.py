@@ -1,5 +1,6 @@
 """The rules learn what is stated outright, each fact once, the latest as current."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,10 @@ def test_learning_the_same_again_changes_nothing(desk):
 
 def test_a_fact_that_is_said_again_gains_a_source_and_no_line(desk):
     desk.say("I prefer short answers.")
-    desk.say("By the way, I really prefer the short answers!", day="2026-11-04")
+    desk.say("By the way, I really prefer short answers!", day="2026-11-04")
     desk.learn()
     assert lines(desk.body("USER.md")) == [
-        "- Prefers short answers (since 2026-11-01) <!-- s/m1 s/m2 -->"
+        "- Prefers short answers (since 2026-11-01) <!-- s/m1 s/m2 #prefers.short.answers -->"
     ]
 
 
@@ -160,9 +161,24 @@ def test_an_assistant_cannot_say_who_the_user_is(desk):
     assert desk.learn().edits == ()
 
 
-def test_every_form_is_in_the_documentation():
-    page = DOCS.read_text()
-    assert [form.name for form in FORMS if f"| {form.name} |" not in page] == []
+def rows() -> dict[str, list[str]]:
+    """The sentences by which the documentation shows each form."""
+    table = DOCS.read_text().partition("| form |")[2].partition("\n\n")[0]
+    cells = [line.split("|") for line in table.splitlines()[2:]]
+    plain = {one[1].strip(): re.sub(r"\(.*?\)", "", one[3]).strip() for one in cells}
+    return {name: re.findall(r".+?(?<!Dr)[.](?: |$)", text) for name, text in plain.items()}
+
+
+def test_the_documentation_lists_exactly_the_forms_that_there_are():
+    assert rows().keys() == {form.name for form in FORMS} | {"correction"}
+
+
+@pytest.mark.parametrize(("form", "sentence"), [(f, s) for f in rows() for s in rows()[f]])
+def test_every_sentence_of_the_documentation_is_believed(desk, form, sentence):
+    desk.say("Remember that the baker comes on Tuesday." if form == "correction" else "Hello.")
+    source = desk.say(sentence.strip())
+    desk.learn()
+    assert any(source in node.body for node in desk.nodes.values())
 
 
 def test_a_hostile_text_is_read_in_linear_time(desk):

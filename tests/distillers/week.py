@@ -3,6 +3,12 @@
 `week.jsonl` is what was said and noted, in order of time; an id that comes again is a revision.
 `week_gold.json` is what a careful person would know afterwards: `typed` for the typed entries,
 `free` for what was said in free text. Whatever is not in there is no fact.
+
+`second_week.jsonl` and `second_week_gold.json` are another week, of six people and four agents, by
+somebody who had not seen the rules; `lookalikes` there only names sentences that are no facts.
+
+`third_week.jsonl` and `third_week_gold.json` are one more, of five people and four agents, again by
+somebody who had not seen the rules.
 """
 
 import json
@@ -19,7 +25,7 @@ from mnemolog.testing import FixedClock
 from mnemolog.worker import Outcome, Worker
 
 HERE = Path(__file__).parent
-USERS = ("ines", "tomas")
+FIRST, SECOND, THIRD = "week", "second_week", "third_week"
 
 Row = dict[str, Any]
 
@@ -76,44 +82,52 @@ class Known(NamedTuple):
 
 
 @cache
-def week() -> tuple[Row, ...]:
-    lines = (HERE / "week.jsonl").read_text(encoding="utf-8").splitlines()
+def week(which: str = FIRST) -> tuple[Row, ...]:
+    lines = (HERE / f"{which}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(json.loads(line) for line in lines)
 
 
 @cache
-def gold() -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = json.loads((HERE / "week_gold.json").read_text(encoding="utf-8"))
+def gold(which: str = FIRST) -> dict[str, list[Row]]:
+    text = (HERE / f"{which}_gold.json").read_text(encoding="utf-8")
+    found: dict[str, list[Row]] = json.loads(text)
     return found
 
 
-def entries(**wanted: str) -> dict[str, Row]:
+def users(which: str = FIRST) -> list[str]:
+    return sorted({row["user"] for row in week(which)})
+
+
+def entries(which: str = FIRST, /, **wanted: str) -> dict[str, Row]:
     """The entries whose fields are these, by the name that a node gives them."""
     return {
         f"{row['session']}/{row['entry']['id']}": row["entry"]
-        for row in week()
+        for row in week(which)
         if all(row["entry"][name] == value for name, value in wanted.items())
     }
 
 
-def live(root: Path, *, is_daily: bool) -> Known:
+def live(root: Path, *, is_daily: bool, which: str = FIRST) -> Known:
     """Live the week, and learn from it every evening or once at its end."""
     clock = FixedClock()
     settings = {
         "search": {"embedder": "none"},
         "storage": {"durability": "os"},
-        "knowledge": {"sessions_per_tick": 20},
+        "knowledge": {"sessions_per_tick": 40},
     }
     outcomes: list[Outcome] = []
     with Memory.open(root, clock=clock, environ={}, settings=settings) as memory:
         seen: set[str] = set()
-        for day, rows in groupby(week(), lambda row: row["entry"]["timestamp"][:10]):
+        for day, rows in groupby(week(which), lambda row: row["entry"]["timestamp"][:10]):
             _live_day(memory, clock, list(rows), seen)
             clock.set(datetime.fromisoformat(f"{day}T23:00:00+00:00").astimezone(UTC))
             outcomes += _learn(memory) if is_daily else []
         outcomes += _learn(memory) if not is_daily else []
         assert memory.due_sessions() == []
-        return Known(tuple(_lines(memory)), tuple(_waiting(memory)), tuple(outcomes))
+        people = users(which)
+        return Known(
+            tuple(_lines(memory, people)), tuple(_waiting(memory, people)), tuple(outcomes)
+        )
 
 
 def _live_day(memory: Memory, clock: FixedClock, rows: list[Row], seen: set[str]) -> None:
@@ -146,8 +160,8 @@ def _learn(memory: Memory) -> list[Outcome]:
         worker.stop()
 
 
-def _lines(memory: Memory) -> Iterator[Line]:
-    for user in USERS:
+def _lines(memory: Memory, people: list[str]) -> Iterator[Line]:
+    for user in people:
         for leaf in memory.tree(user):
             body = memory.read_node(leaf.address, user_id=user).body
             for row in body.splitlines():
@@ -161,8 +175,8 @@ def _line(user: str, address: str, row: str, sources: frozenset[str]) -> Line:
     return Line(user, address, text, sources, "~~" in text, until[1] if until else "")
 
 
-def _waiting(memory: Memory) -> Iterator[Waits]:
-    for user in USERS:
+def _waiting(memory: Memory, people: list[str]) -> Iterator[Waits]:
+    for user in people:
         for one in memory.proposals(user):
             sources = frozenset(source.name for source in one.edit.sources)
             yield Waits(user, one.edit.address, sources, one.edit.body)
@@ -201,27 +215,27 @@ class Score(NamedTuple):
         return found / (found + missed)
 
 
-def score(known: Known) -> Score:
+def score(known: Known, which: str = FIRST) -> Score:
     """Judge every line that rests on free text: a second line for one fact is a wrong one."""
-    said = entries(type="conversation")
+    said = entries(which, type="conversation")
     lines = [one for one in known.lines if one.sources & said.keys()]
     wrong: list[Line] = []
     found: list[int] = []
+    free = gold(which)["free"]
     for line in lines:
-        facts = [_fact(line, source) for source in sorted(line.sources & said.keys())]
+        facts = [_fact(free, line, source) for source in sorted(line.sources & said.keys())]
         right = [one for one in facts if one is not None and one not in found]
         if len(right) == len(facts):
             found += right
         else:
             wrong.append(line)
-    free = gold()["free"]
     missed = [one for number, one in enumerate(free) if number not in found]
     return Score(len(lines), tuple(wrong), tuple(free[one] for one in found), tuple(missed))
 
 
-def _fact(line: Line, source: str) -> int | None:
+def _fact(free: list[Row], line: Line, source: str) -> int | None:
     """The number of the fact in free text that a line states with one of its sources."""
-    for number, fact in enumerate(gold()["free"]):
+    for number, fact in enumerate(free):
         if fact["entry"] == source and fact["user"] == line.user and is_stated(fact, line):
             return number
     return None

@@ -35,7 +35,7 @@ def long_text(number):
 
 @pytest.fixture
 def counted(disk, monkeypatch):
-    monkeypatch.setattr(catalogue, "_RACY_NS", 0)  # nobody edits meanwhile
+    monkeypatch.setattr(catalogue, "RACY_NS", 0)  # nobody edits meanwhile
     by_hand(disk, "tea", "# Green tea\n\nhot\n")
     for number in range(MANY):
         more = "We drink Green Tea.\n" if number in (7, 70) else "green as tea\n" * (number == 5)

@@ -118,6 +118,50 @@ def test_an_edit_between_reading_and_replacing_stays_and_the_write_is_refused(
     assert left == []
 
 
+@pytest.mark.parametrize("edits", [2, 3, 6])
+def test_of_several_edits_in_that_gap_the_latest_stays(shelf, disk, edits):
+    write(shelf, "tea", "green\n")
+    saved: list[str] = []
+
+    def edit(name: str, path: str) -> None:
+        if name == "exchange" and len(saved) < edits:
+            saved.append(f"hand {len(saved)}\n")
+            disk.before_operation = None
+            by_hand(disk, "tea", saved[-1])
+            disk.before_operation = edit
+
+    disk.before_operation = edit
+    with pytest.raises(NodeConflictError) as refused:
+        write(shelf, "tea", "ours\n")
+    assert refused.value.details["theirs"] == text_of(disk, "tea") == f"hand {edits - 1}\n"
+    assert story(shelf, "tea")[-1][1:] == ("hand", f"hand {edits - 1}")
+    assert [path for path in disk.tree() if path.endswith((".tmp", ".swap", ".out"))] == []
+
+
+def test_a_node_that_is_removed_by_hand_in_that_gap_stays_removed(shelf, disk):
+    write(shelf, "tea", "green\n")
+    path = f"users/{USER}/memory/tea.md"
+    seen: list[str] = []
+
+    def edit(name: str, _: str) -> None:
+        if name == "exchange":
+            seen.append(name)
+            disk.before_operation = None
+            by_hand(disk, "tea", "by hand\n") if len(seen) == 1 else disk.unlink(path)
+            disk.before_operation = edit
+
+    disk.before_operation = edit
+    with pytest.raises(NodeConflictError):
+        write(shelf, "tea", "ours\n")
+    disk.before_operation = None
+    assert path not in disk.tree()
+    assert [one[1:] for one in story(shelf, "tea")] == [
+        ("owner", "green"),
+        ("hand", "by hand"),
+        ("hand", None),
+    ]
+
+
 def test_an_edit_in_place_in_that_gap_is_noticed_too(real, home):
     write(real, "tea", "green\n")
     path = home / "memory" / "tea.md"

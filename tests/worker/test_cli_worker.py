@@ -12,6 +12,7 @@ import pytest
 
 from mnemolog.errors import DistillerError
 from mnemolog.testing import FixedClock
+from mnemolog.worker import default_prompt
 from tests.worker.scribes import Scribe, open_memory, talk
 
 COMMAND = [sys.executable, "-m", "mnemolog"]
@@ -141,3 +142,18 @@ def test_a_session_is_taken_as_finished_when_somebody_says_so(run, root):
     done = run("worker", "--once", "--finished", "s2")
     assert "learned" in done.stdout
     assert "Use PostgreSQL" in run("node", "read", "decisions/database").stdout
+
+
+@pytest.mark.req("S003-15")
+def test_prompt_writes_the_default_once_and_then_shows_what_is_used(run, root):
+    began = run("worker", "--prompt")
+    path = root / "prompts" / "memory" / "MEMORY_AGENT.md"
+    assert (began.returncode, path.read_text()) == (0, default_prompt())
+    assert (path.stat().st_mode & 0o777, "was written" in began.stdout) == (0o600, True)
+    path.write_text("Learn only names.")
+    shown = json.loads(run("worker", "--prompt", "--json").stdout)
+    assert (shown["path"], shown["is_new"]) == ("prompts/memory/MEMORY_AGENT.md", False)
+    assert path.read_text() == "Learn only names."
+    path.write_text("")
+    refused = run("worker", "--prompt")
+    assert (refused.returncode != 0, "it is empty" in refused.stderr) == (True, True)

@@ -167,3 +167,19 @@ def test_remarks_of_a_distiller_are_passed_on(memory):
     memory.reset_session(talk(memory, "s1", "x"))
     (done,) = working(memory, Silent()).tick()
     assert (done.status, done.remarks) == ("nothing", ("nothing new",))
+
+
+def test_many_sessions_of_a_person_are_learned_in_their_order(memory, monkeypatch):
+    monkeypatch.setattr("mnemolog.worker.loop._TURN_SECONDS", 0.5)
+
+    class Thoughtful(Scribe):
+        def distil(self, lesson, nodes):
+            time.sleep(0.15)  # each is quick enough; all of them together take longer than a turn
+            return super().distil(lesson, nodes)
+
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        memory.reset_session(talk(memory, name, f"said in {name}"))
+    scribe = Thoughtful()
+    working(memory, scribe).tick()
+    assert [lesson.session_id for lesson in scribe.lessons] == names

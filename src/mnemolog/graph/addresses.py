@@ -55,6 +55,13 @@ def check(address: object) -> str:
     return name
 
 
+def check_folder(path: object) -> str:
+    """A folder of nodes in its one form, or `InvalidFormatError`; empty for the top one."""
+    if not isinstance(path, str):
+        raise refused(path, "it is no text")
+    return check(f"{path.strip('/')}/x").removesuffix("/x") if path.strip("/") else ""
+
+
 def _check_name(part: str, address: str) -> None:
     if not part or part in (".", ".."):
         raise refused(address, "a part of it is empty, or leads elsewhere")
@@ -139,3 +146,28 @@ def check_free(disk: Disk, user_id: str, address: str) -> None:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def is_respelled(old: str, new: str) -> bool:
+    """Whether two addresses in one folder differ only in case."""
+    return old.rpartition("/")[0] == new.rpartition("/")[0] and _folded(old) == _folded(new)
+
+
+def spelled(disk: Disk, user_id: str, address: str) -> str:
+    """The address of the node that stands there, however it writes its name; else the one given.
+
+    No two names that differ only in case stand side by side, so there is one at most.
+    """
+    name = check(address)
+    if name in FILES or disk.ident(spot(user_id, name).file) is not None:
+        return name
+    folder = f"{user_folder(user_id)}/{MEMORY}"
+    found: list[str] = []
+    for part in f"{name}{ENDING}".split("/"):
+        same = [one for one in disk.list(folder) if _folded(one) == _folded(part)]
+        if len(same) != 1:
+            return name
+        folder = f"{folder}/{same[0]}"
+        found += same
+    there = "/".join(found).removesuffix(ENDING)
+    return there if is_address(there) else name

@@ -16,7 +16,8 @@ from mnemolog.model.node import FILES, Leaf, Node
 
 TOO_LONG = "too-long"
 # A file that was changed so shortly before it was read may change again without a sign.
-_RACY_NS = 2_000_000_000
+RACY_NS = 2_000_000_000
+"""How long: two seconds, as coarse as the clock of some file systems."""
 _SHORT = 4096
 
 
@@ -58,9 +59,15 @@ def read_raw(disk: Disk, path: str) -> Raw | None:
     return Raw(content, status.mtime_ns // 1_000_000)
 
 
-def files(disk: Disk, user_id: str) -> Iterator[tuple[str, Stat]]:
-    """The address of every node of a user, the four files first, with a look at its file."""
+def files(disk: Disk, user_id: str, path: str = "") -> Iterator[tuple[str, Stat]]:
+    """The address of every node of a user, the four files first, with a look at its file; or of
+    those below a folder."""
     folder = addresses.user_folder(user_id)
+    if path:
+        place = f"{folder}/{addresses.MEMORY}/{path}"
+        depth = addresses.MAX_FOLDERS - path.count("/") - 1
+        yield from _below(disk, place, f"{path}/", depth)
+        return
     for name in FILES:
         status = disk.stat(f"{folder}/{name}")
         if status is not None and not status.is_link and not status.is_folder:
@@ -70,16 +77,20 @@ def files(disk: Disk, user_id: str) -> Iterator[tuple[str, Stat]]:
 
 def _below(disk: Disk, folder: str, prefix: str, depth: int) -> Iterator[tuple[str, Stat]]:
     """What can be a node by its name and kind; the rest is for `doctor --graph`."""
-    for name in disk.list(folder):
-        status = None if name.startswith(".") else disk.stat(f"{folder}/{name}")
-        if status is None or status.is_link or not status.is_regular | status.is_folder:
-            continue
-        if status.is_folder and depth:
+    for name, status in disk.survey(folder):
+        if status.is_folder and depth and not name.startswith("."):
             yield from _below(disk, f"{folder}/{name}", f"{prefix}{name}/", depth - 1)
-        elif name.endswith(addresses.ENDING) and not status.is_folder:
-            address = f"{prefix}{name.removesuffix(addresses.ENDING)}"
-            if addresses.is_address(address) and address not in FILES:
-                yield address, status
+        elif (address := node_at(prefix, name, status)) is not None:
+            yield address, status
+
+
+def node_at(prefix: str, name: str, status: Stat) -> str | None:
+    """The address of what lies below a folder; None if that can be no node."""
+    is_plain = status.is_regular and not (status.is_link or status.is_folder)
+    if not is_plain or not name.endswith(addresses.ENDING) or name.startswith("."):
+        return None
+    address = f"{prefix}{name.removesuffix(addresses.ENDING)}"
+    return address if addresses.is_address(address) and address not in FILES else None
 
 
 class Catalogue:
@@ -91,16 +102,27 @@ class Catalogue:
         self._cards: dict[str, Card] = {}
         self._mutex = RLock()
 
-    def cards(self) -> dict[str, Card]:
-        """Every node by its address, in the order of a tree, as of now."""
+    def cards(self, path: str = "") -> dict[str, Card]:
+        """Every node, or those below a folder, by address, in the order of a tree, as of now."""
         with self._mutex:
             found = {}
-            for address, status in files(self._disk, self._user):
+            for address, status in files(self._disk, self._user, path):
                 card = self._card(address, Mark(status.ident, status.size, status.mtime_ns))
                 if card is not None:
                     found[address] = card
-            self._cards = found
+            self._cards = {**self._cards, **found} if path else found
             return found
+
+    def card(self, address: str) -> Card | None:
+        """One node, as of now; None if there is none."""
+        with self._mutex:
+            status = self._disk.stat(addresses.spot(self._user, address).file)
+            if status is None or status.is_link or not status.is_regular or status.is_folder:
+                return None
+            card = self._card(address, Mark(status.ident, status.size, status.mtime_ns))
+            if card is not None:
+                self._cards[address] = card
+            return card
 
     def resolver(self) -> Resolver:
         """What finds nodes by address, name or title."""
@@ -110,7 +132,7 @@ class Catalogue:
         known = self._cards.get(address)
         if known is not None and known.mark == mark and known.is_settled:
             return known
-        is_settled = time.time_ns() - mark.mtime_ns > _RACY_NS
+        is_settled = time.time_ns() - mark.mtime_ns > RACY_NS
         if mark.size > document.MAX_BYTES:
             title = address.rpartition("/")[2]
             leaf = Leaf(address, title, "", mark.mtime_ns // 1_000_000, (TOO_LONG,))

@@ -51,7 +51,7 @@ def cut(
     patience: float = _PATIENCE,
 ) -> Cuts:
     """Take out everything that rests on these sources."""
-    meant = Meant(sourcing.selector(sources), sourcing.needles(sources))
+    meant = Meant(sourcing.selector(sources, with_own=False), sourcing.needles(sources))
     cuts = Cuts(Counter(), set())
     rooms = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
     for user in user_ids if user_ids is not None else addresses.users(disk, *rooms):

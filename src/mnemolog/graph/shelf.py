@@ -29,15 +29,26 @@ from mnemolog.graph import (
     moving,
     noted,
     plans,
+    prompts,
     review,
     sourcing,
     versions,
 )
 from mnemolog.graph.catalogue import Card, Catalogue, read_raw
+from mnemolog.graph.folders import Folders
 from mnemolog.graph.hiding import hidden
 from mnemolog.graph.writing import Place
-from mnemolog.model.lesson import Plan, Waiting
-from mnemolog.model.node import FILES, Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
+from mnemolog.model.lesson import Plan, Prompt, Waiting
+from mnemolog.model.node import (
+    FILES,
+    Folder,
+    Leaf,
+    Links,
+    Node,
+    NodeEdge,
+    NodeReceipt,
+    NodeVersion,
+)
 from mnemolog.model.times import to_moment, to_text
 from mnemolog.policy.drafting import Redact
 
@@ -68,7 +79,7 @@ class FilesShelf:
     def forget(self) -> None:
         """Start with nothing known, as a forked child must."""
         self._mutex = Mutex()
-        self._catalogues: dict[str, Catalogue] = {}
+        self._catalogues: dict[str, tuple[Catalogue, Folders]] = {}
 
     # --- reading
 
@@ -91,18 +102,29 @@ class FilesShelf:
         raw = read_raw(self._disk, addresses.spot(user_id, name).file)
         return None if raw is None else document.parse(user_id, name, raw)
 
-    def cards(self, user_id: str) -> dict[str, Card]:
-        """What is known of every node of a user, by address."""
-        return self._catalogue(user_id).cards()
+    def spelled(self, user_id: str, address: str) -> str:
+        return addresses.spelled(self._disk, user_id, address)
+
+    def cards(self, user_id: str, path: str = "") -> dict[str, Card]:
+        """What is known of every node of a user, or below a folder, by address."""
+        return self._catalogue(user_id).cards(path)
 
     def _catalogue(self, user_id: str) -> Catalogue:
+        return self._known(user_id)[0]
+
+    def _known(self, user_id: str) -> tuple[Catalogue, Folders]:
         with self._mutex:
             if user_id not in self._catalogues:
-                self._catalogues[user_id] = Catalogue(self._disk, user_id)
+                own = Catalogue(self._disk, user_id)
+                self._catalogues[user_id] = own, Folders(self._disk, user_id, own)
             return self._catalogues[user_id]
 
-    def tree(self, user_id: str) -> list[Leaf]:
-        return [card.leaf for card in self.cards(user_id).values()]
+    def tree(self, user_id: str, path: str = "") -> list[Leaf]:
+        cards = self.cards(user_id, addresses.check_folder(path))
+        return [card.leaf for card in cards.values()]
+
+    def folder(self, user_id: str, path: str, after: str, limit: int) -> Folder:
+        return self._known(user_id)[1].level(addresses.check_folder(path), after, limit)
 
     def citing(self, user_id: str, source: str) -> list[str]:
         is_meant = sourcing.selector([source])
@@ -250,7 +272,8 @@ class FilesShelf:
                 self.read(user_id, old)
             if old == new:
                 return NodeReceipt(new, "unchanged", 0, raw.hash if raw else "")
-            moving.check_target(self._disk, user_id, new)
+            if not addresses.is_respelled(old, new):
+                moving.check_target(self._disk, user_id, new)
             return self._moved(user_id, _move(old, new, version))
 
     def merge(self, user_id: str, address: str, into: str, version: NodeVersion) -> NodeReceipt:
@@ -277,7 +300,7 @@ class FilesShelf:
             move.new, status, last.number if last else 0, settled.hash if settled else ""
         )
 
-    # --- erasing, plans and the review
+    # --- erasing, plans, the review and the prompt
 
     def cut(self, user_ids: Collection[str] | None, sources: Collection[str]) -> dict[str, int]:
         cuts = cutting.cut(self._disk, user_ids, sources, self._patience)
@@ -312,3 +335,9 @@ class FilesShelf:
     def settle(self, user_id: str, waiting_id: str) -> None:
         with self.locked(user_id):
             review.take(self._disk, user_id, waiting_id)
+
+    def prompt(self) -> Prompt | None:
+        return prompts.read(self._disk)
+
+    def begin_prompt(self, text: str) -> bool:
+        return prompts.begin(self._disk, text)

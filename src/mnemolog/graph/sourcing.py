@@ -7,6 +7,7 @@ several with spaces or commas between them. A `#key` beside them says what the l
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
+from mnemolog.model.lesson import OWN
 from mnemolog.policy import front_matter
 
 IsGone = Callable[[str], bool]
@@ -69,12 +70,22 @@ def _listed(comment: str) -> list[str]:
     return [one for one in marks if not one.startswith("#")] if is_list else []
 
 
-def selector(sources: Collection[str]) -> IsGone:
-    """What tells sources that are meant: `session/entry`, all of `session/`, or any `/entry`."""
+def selector(sources: Collection[str], *, with_own: bool = True) -> IsGone:
+    """What tells sources that are meant: `session/entry`, all of `session/`, or any `/entry`.
+
+    In logs that are no session's different users have the same ids: what is erased in one of them
+    is meant by its whole name alone.
+    """
     exact = frozenset(sources)
     starts = tuple(one for one in exact if one.endswith("/"))
     ends = tuple(one for one in exact if one.startswith("/"))
-    return lambda one: one in exact or one.startswith(starts) or one.endswith(ends)
+
+    def is_meant(one: str) -> bool:
+        if one in exact or one.startswith(starts):
+            return True
+        return one.endswith(ends) and (with_own or not one.startswith(OWN))
+
+    return is_meant
 
 
 def needles(sources: Collection[str]) -> list[bytes]:

@@ -27,6 +27,8 @@ NEW = ".tmp"
 SWAP = ".swap"
 """The ending of a whole text on its way in or out; left by a crash, it may be the only copy."""
 HAND = "hand"
+# Nobody saves so often while two files are exchanged; what is out in the end becomes a version.
+_MOST_EXCHANGES = 64
 
 Stamp = Callable[[], str]
 """Tells the time for a version."""
@@ -150,16 +152,24 @@ class Place:
             raise self.conflict(expected) from None
         if self._hash(swap) == expected:
             return
-        wanted = ours
-        for _ in range(2):  # a second time if our text was edited too: the latest one stays
-            self._disk.exchange(swap, path)
-            if self._hash(swap) == wanted:
-                break
-            wanted = self._hash(path)
+        self._give_back(ours)
         self._disk.sync_folder(self._spot.folder)
         error = self.conflict(expected)
         self._rescue()
         raise error
+
+    def _give_back(self, put_in: str) -> None:
+        """Exchange until what was put in last comes out: else it is newer, and goes in again."""
+        path, swap = self._spot.file, f"{self._spot.file}{SWAP}"
+        for _ in range(_MOST_EXCHANGES):
+            theirs = self._hash(swap)
+            try:
+                self._disk.exchange(swap, path)
+            except (FileNotFoundError, FileExistsError):
+                return  # removed or replaced by hand meanwhile: that is the latest word
+            if self._hash(swap) == put_in:
+                return
+            put_in = theirs
 
     def _hash(self, path: str) -> str:
         raw = read_raw(self._disk, path)

@@ -5,9 +5,10 @@ its sessions for as long as there is between two ticks, then leaves the slow one
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from threading import Condition, Thread
+from threading import Condition, Thread, current_thread
 
 from mnemolog.errors import ConcurrencyError, StorageError
 from mnemolog.memory import Memory
@@ -17,8 +18,8 @@ from mnemolog.worker.tick import Learner, Outcome
 
 # So many times as many sessions as a tick takes may be at work at once, all slow ones together.
 _MOST = 4
-# What was said later is learned later; but nobody waits longer than this for a slow distiller.
-_TURN_SECONDS = 2.0
+# What was said later is learned later; but a slow distiller, once at work, is waited for no longer.
+_TURN_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -37,12 +38,13 @@ class Worker:
     ) -> None:
         self._memory = memory
         self._settings = memory.settings.knowledge
-        self._distillers = distillers or Distillers(self._settings)
+        self._distillers = distillers or Distillers(self._settings, prompt=memory.memory_prompt)
         self._learner = Learner(memory, self._distillers, self._while_writing)
         self._told = told
         self._state = Condition()
         self._busy: dict[str, Thread] = {}
         self._last: dict[str, Thread] = {}
+        self._began: dict[Thread, float] = {}
         self._done: list[Outcome] = []
         self._writing = 0
         self._is_stopped = False
@@ -105,17 +107,30 @@ class Worker:
         outcome = None
         try:
             with picked.lease:
-                self._wait_for([before] if before else [], _TURN_SECONDS)
+                self._take_turn(before)
                 outcome = self._learner.learn(picked)
         except _StoppedError:
             pass  # it stays due, and is for whoever works next
         finally:
             with self._state:
                 mine = self._busy.pop(picked.session_id)
+                self._began.pop(mine, None)
                 if self._last.get(picked.user_id) is mine:
                     del self._last[picked.user_id]
                 self._done += [outcome] if outcome else []
                 self._state.notify_all()
+
+    def _take_turn(self, before: Thread | None) -> None:
+        """Wait for whoever is before: until it is done, or has been at work for too long."""
+        with self._state:
+            while before in self._busy.values() and not self._is_stopped:
+                began = self._began.get(before) if before is not None else None
+                left = None if began is None else began + _TURN_SECONDS - time.monotonic()
+                if left is not None and left <= 0:
+                    break
+                self._state.wait(left)
+            self._began[current_thread()] = time.monotonic()
+            self._state.notify_all()
 
     @contextmanager
     def _while_writing(self) -> Iterator[None]:

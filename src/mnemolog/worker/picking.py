@@ -31,7 +31,7 @@ def pick(memory: Memory, limit: int, busy: Collection[str]) -> Iterator[Picked]:
     taken = set(busy)
     for plan in memory.kept_plans():
         if len(taken) - len(busy) < limit and plan.session_id not in taken:
-            lease = _leased(memory, plan.session_id)
+            lease = _leased(memory, plan)
             if lease is not None:
                 taken.add(plan.session_id)
                 yield Picked(plan.session_id, lease, plan=plan)
@@ -39,16 +39,16 @@ def pick(memory: Memory, limit: int, busy: Collection[str]) -> Iterator[Picked]:
         if len(taken) - len(busy) >= limit:
             return
         if due.session_id not in taken:
-            lease = _leased(memory, due.session_id)
+            lease = _leased(memory, due)
             if lease is not None:
                 taken.add(due.session_id)
                 yield Picked(due.session_id, lease, due)
 
 
-def _leased(memory: Memory, session_id: str) -> ExitStack | None:
+def _leased(memory: Memory, work: Due | Plan) -> ExitStack | None:
     """The lease, unless somebody else is at work on the session."""
     lease = ExitStack()
-    if lease.enter_context(memory.lease_session(session_id)):
+    if lease.enter_context(memory.lease_session(work.session_id, work.log)):
         return lease
     lease.close()
     return None

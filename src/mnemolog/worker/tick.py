@@ -101,7 +101,7 @@ class Learner:
         except SessionNotFoundError:
             return Outcome(picked.session_id, "gone")
         except MnemologError as error:
-            due = picked.due or self._memory.due_session(picked.session_id)
+            due = picked.due or (self._memory.due_again(picked.plan) if picked.plan else None)
             return self._failed(due, error) if due else Outcome(picked.session_id, "gone")
 
     def _learn(self, due: Due) -> Outcome:
@@ -141,7 +141,7 @@ class Learner:
             made = _distilled(self._memory, self._distillers, lesson)
         if not isinstance(made, Proposal):
             return self._failed(due, made)
-        with self._writing(), self._memory.brought_back(due.session_id):
+        with self._writing(), self._memory.brought_back(due.session_id, due.log):
             done = self._apply(due, self._memory.keep_plan(lesson, made, by))
         if done.status == "learned" and not made.edits:
             done = done._replace(status="exempt" if due.cause == "exempt" else "nothing")
@@ -149,11 +149,11 @@ class Learner:
 
     def _finish(self, plan: Plan) -> Outcome:
         """Go on with a plan that was noted before a crash."""
-        due = self._memory.due_session(plan.session_id)
+        due = self._memory.due_again(plan)
         if due is None or plan.until <= due.processed_until:
             self._memory.strike_plan(plan)
             return Outcome(plan.session_id, "learned" if due else "gone", until=plan.until)
-        with self._writing(), self._memory.brought_back(due.session_id):
+        with self._writing(), self._memory.brought_back(due.session_id, due.log):
             return self._apply(due, plan)
 
     def _apply(self, due: Due, plan: Plan | None) -> Outcome:

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
+import msgspec
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.models import Model
@@ -11,10 +12,11 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import UsageLimits
 
+from mnemolog.distillers import default_prompt
 from mnemolog.distillers.llm.desk import Desk
-from mnemolog.distillers.llm.prompt import SYSTEM_PROMPT, message
+from mnemolog.distillers.llm.prompt import message
 from mnemolog.errors import DistillerError, SettingsError
-from mnemolog.model.lesson import Lesson, Proposal
+from mnemolog.model.lesson import Lesson, Prompt, Proposal
 from mnemolog.ports.distiller import NodeReader
 from mnemolog.settings import Knowledge
 
@@ -31,12 +33,13 @@ class MemoryAgent:
         agent_id: str,
         model: Callable[[], Model],
         settings: Knowledge,
-        prompt: str | None = None,
+        prompt: Prompt | None = None,
     ) -> None:
         self.descriptor = {"type": "memory-agent", "id": agent_id}
         self._model = model
         self._settings = settings
-        self._prompt = prompt or SYSTEM_PROMPT
+        self._prompt = prompt.text if prompt else default_prompt()
+        self._remarks = (f"told by {prompt.path}, sha256 {prompt.hash}",) if prompt else ()
 
     @property
     def cache_key(self) -> str:
@@ -54,7 +57,8 @@ class MemoryAgent:
                 advice="Its session stays due and is tried again; `mnemolog worker --status` shows"
                 " it. Check that the endpoint answers, or raise the budgets under [knowledge].",
             ) from error
-        return desk.proposal()
+        made = desk.proposal()
+        return msgspec.structs.replace(made, remarks=(*made.remarks, *self._remarks))
 
     async def _work(self, lesson: Lesson, desk: Desk) -> None:
         """Each lesson has connections of its own: they belong to the loop that made them."""

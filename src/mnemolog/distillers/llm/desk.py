@@ -162,9 +162,7 @@ class Desk:
         entries = self._lesson.entries
         if not numbers or not all(1 <= number <= len(entries) for number in numbers):
             raise ModelRetry(f"Name the entries it rests on, by numbers from 1 to {len(entries)}.")
-        chosen = [entries[number - 1] for number in dict.fromkeys(numbers)]
-        session = self._lesson.session_id
-        return [Source(one.session_id or session, one.id, one.seq, one.origin) for one in chosen]
+        return [self._lesson.source(entries[number - 1]) for number in dict.fromkeys(numbers)]
 
 
 def _is_address(address: str) -> bool:

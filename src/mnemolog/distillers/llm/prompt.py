@@ -1,10 +1,6 @@
 """What a memory-agent is told."""
 
-from importlib.resources import files
-
 from mnemolog.model.lesson import Lesson
-
-SYSTEM_PROMPT = (files(__package__) / "prompts/memory/MEMORY_AGENT.md").read_text("utf-8")
 
 _FOREGROUND = "A conversation of the agent {agent} with the user {user} has reached a pause."
 _WORDS = 12

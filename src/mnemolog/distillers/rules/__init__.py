@@ -1,6 +1,6 @@
 """The distiller that needs no model: typed entries, and a short list of explicit forms of words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -8,7 +8,8 @@ from typing import NamedTuple
 from mnemolog.distillers.rules import spoken, typed
 from mnemolog.distillers.rules.facts import Fact
 from mnemolog.distillers.rules.pages import Page, is_named
-from mnemolog.model.lesson import Edit, Lesson, Proposal, Source
+from mnemolog.model.entry import Entry
+from mnemolog.model.lesson import Edit, Lesson, Proposal
 from mnemolog.model.node import FILES
 from mnemolog.ports.distiller import NodeReader
 
@@ -43,22 +44,55 @@ class _Told(NamedTuple):
 
 
 def _told(facts: list[Fact], nodes: NodeReader) -> Iterator[_Told]:
-    homes = {fact.source.name: fact.address for fact in facts}
     for fact in facts:
         yield _Told(fact.address, fact)
-        for given in fact.replaces:
-            here = [address for name, address in homes.items() if is_named(given, name)]
-            for address in dict.fromkeys([*nodes.citing(given), *here]):
-                if address != fact.address:
-                    yield _Told(address, fact)
+        elsewhere = [*_replaced(fact, facts, nodes), *_handed_over(fact, facts, nodes)]
+        for address in dict.fromkeys(elsewhere):
+            if address != fact.address:
+                yield _Told(address, fact)
+
+
+def _replaced(fact: Fact, facts: list[Fact], nodes: NodeReader) -> Iterator[str]:
+    """Where the entries are cited that a fact says it takes the place of."""
+    for given in fact.replaces:
+        yield from nodes.citing(given)
+        yield from (one.address for one in facts if is_named(given, one.source.name))
+
+
+def _handed_over(fact: Fact, facts: list[Fact], nodes: NodeReader) -> Iterator[str]:
+    """Whose page says that they are, or do, what somebody else is, or does, from now on."""
+    if not (fact.is_one_persons and fact.key):
+        return
+    yield from (one.address for one in facts if one.key == fact.key)
+    for leaf in nodes.tree():
+        node = nodes.read(leaf.address) if leaf.address.startswith("people/") else None
+        if node and any(line.key == fact.key for line in Page.parse(node.body).lines()):
+            yield leaf.address
 
 
 def learned(lesson: Lesson) -> Iterator[Fact]:
     """Every fact that the entries of a lesson state, in their order."""
-    for entry in lesson.entries:
-        source = Source(entry.session_id or lesson.session_id, entry.id, entry.seq, entry.origin)
+    said: list[Fact] = []
+    asked = ""
+    for entry, following in _with_what_follows(lesson.entries):
+        source = lesson.source(entry)
         yield from typed.facts(entry, source)
-        yield from spoken.facts(entry, source)
+        if not spoken.is_said_by_user(entry):
+            yield from spoken.facts(entry, source)
+            asked = entry.text if entry.role == "assistant" else asked
+        elif not spoken.takes_back(following):
+            said = list(spoken.facts(entry, source, said, asked))
+            yield from said
+            asked = ""
+
+
+def _with_what_follows(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """Each entry, and what the user says next."""
+    following, found = "", []
+    for entry in reversed(entries):
+        found.append((entry, following))
+        following = entry.text if spoken.is_said_by_user(entry) else following
+    yield from reversed(found)
 
 
 def _edits(address: str, told: list[_Told], nodes: NodeReader) -> Iterator[Edit]:

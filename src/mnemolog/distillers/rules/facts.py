@@ -39,6 +39,8 @@ class Fact:
     """What a fact says that is over from now on, in the same node."""
     is_whole: bool = False
     """Whether its entry states nothing else, so that a revision of the entry replaces it."""
+    is_one_persons: bool = False
+    """Whether one person at a time has this key: a new boss ends the former one's line."""
     is_over: bool = False
     """Whether it is over itself: a finding that was resolved."""
 

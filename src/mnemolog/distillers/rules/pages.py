@@ -88,11 +88,11 @@ class Page:
     def take(self, fact: Fact) -> bool:
         """Add a fact, or its source to a line that says the same; False if nothing changed."""
         mine = fact.source.name
-        own = (one for one in self._lines() if mine in one.sources and _fits(one, fact))
+        own = (one for one in self.lines() if mine in one.sources and _fits(one, fact))
         known = next(own, None)
         if known is not None:
             return self._corrected(known, fact)
-        alike = next((one for one in self._lines() if _says(one, fact)), None)
+        alike = next((one for one in self.lines() if _says(one, fact)), None)
         if alike is not None and not fact.is_over:
             alike.add(mine, fact)
             return True
@@ -100,7 +100,8 @@ class Page:
         self._add(fact)
         return True
 
-    def _lines(self) -> list[Line]:
+    def lines(self) -> list[Line]:
+        """The facts on it, those that are over too."""
         return [one for rows in self.sections.values() for one in rows if isinstance(one, Line)]
 
     def _corrected(self, line: Line, fact: Fact) -> bool:
@@ -117,7 +118,7 @@ class Page:
         """End what this fact takes the place of, unless that is the newer one."""
         over = [
             line
-            for line in self._lines()
+            for line in self.lines()
             if not line.is_over and _is_replaced(line, fact) and line.since <= fact.day
         ]
         for line in over:
@@ -133,7 +134,7 @@ class Page:
 
     def _add(self, fact: Fact) -> None:
         line = Line(fact.text, fact.day, "", [fact.source.name], fact.key)
-        newer = [one for one in self._lines() if _is_replaced(one, fact) and one.since > fact.day]
+        newer = [one for one in self.lines() if _is_replaced(one, fact) and one.since > fact.day]
         if fact.is_over:
             line.until = fact.day
         elif newer and fact.key:

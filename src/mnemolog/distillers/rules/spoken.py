@@ -1,65 +1,121 @@
 """What is stated outright in free text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from mnemolog.distillers.rules.doubts import CONDITION, is_doubtful, weakens
 from mnemolog.distillers.rules.facts import TOOLS, USER, Fact, inline, slug
-from mnemolog.distillers.rules.forms import FORMS, Form
+from mnemolog.distillers.rules.form import Form
+from mnemolog.distillers.rules.forms import FORMS
 from mnemolog.distillers.rules.homes import Home, home, home_of, tool_of
+from mnemolog.distillers.rules.openings import readings
 from mnemolog.distillers.rules.sentences import statements
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Source
 
 _USER = Home(USER, "User", "Who the user is and what they prefer")
 _TOOLS = Home(TOOLS, "Tools", "What was learned about tools")
-# A name that begins a sentence may be no name.
-_NO_NAMES = frozenset(
-    "the this that these those it he she they we you i there here what who which one everyone"
-    " someone nobody everybody and but so then now today tomorrow monday tuesday wednesday thursday"
-    " friday saturday sunday".split()
-)
-# Said often, and never meant as knowledge.
-_IDIOMS = re.compile(
-    r"(?:call it a (?:day|night)|sleep on it|wait and see|leave it|let it go|go home|go out|move on"
-    r"|take a break|have a break|grab|order|skip lunch|the one (?:that|which|with)|when|if"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|monday mornings?|work|you|this|that)\b",
-    re.IGNORECASE,
-)
-# What a clause that follows adds is no longer the thing itself.
-_CLAUSE = re.compile(
-    r",? (?:because|although|though|since|while|which|who|where|unless|until|except)\b.*"
-    r"|, (?:not|so|but|and|or|as|if|when|just|only|haha?|lol)\b.*| (?:haha?|lol)\b.*"
-    r"| and (?:it|i|we|that|this|he|she|they)\b.*",
-    re.IGNORECASE,
-)
 _LAST = re.compile(
-    r"[\s,]+(?:now|today|too|as well|these days|at the moment|btw|by the way)$", re.I
+    r"[\s,]+(?:now|today|too|as well|these days|at the moment|btw|by the way|please)$", re.I
+)
+_JOINT = re.compile(r"[\s,;(–—-]*(?:and |so |because |also )*", re.IGNORECASE)
+_CORRECTION = re.compile(
+    r"(?:(?:no|oh|sorry|wait|actually|i mean|i meant|i mean to say|it is|that is|it was"
+    r"|it should be|make that|on|at)[,:]? )*(?P<new>[\w'.:/ -]{1,60}?),? not (?:on |at |in "
+    r"|the )?(?P<old>[\w'.:/ -]{1,40}?)[ .!]*",
+    re.IGNORECASE,
+)
+_RETRACTION = re.compile(
+    r"(?:(?:no|oh|ok|okay|haha|sorry|ah|well|wait)[,.!]? )*(?:(?:i am|i'm|i was|it was"
+    r"|that was)? ?(?:just |only |a |meant as a )*(?:kidding|joking|joke|sarcasm|sarcastic|a test"
+    r"|nonsense)\b|jk\b|(?:scratch|strike|ignore|forget) (?:that|it|this|what i|my last)\b"
+    r"|wrong (?:chat|window)\b|that(?:'s| is| was) (?:wrong|not true|not me|not mine)\b|i meant\b"
+    r"|correction\b|i misspoke|typo\b|my mistake\b)",
+    re.IGNORECASE,
 )
 
 
-def facts(entry: Entry, source: Source) -> Iterator[Fact]:
-    """The facts that a message states in one of the forms."""
+def is_said_by_user(entry: Entry) -> bool:
+    """Whether a person speaks, and not an agent or a tool."""
+    is_talk = entry.type == "conversation" and entry.role not in ("tool", "system")
+    return is_talk and entry.origin != "tool" and (entry.role == "user" or entry.origin == "user")
+
+
+def takes_back(text: str) -> bool:
+    """Whether somebody says that what they said last was not meant, and not what was."""
+    is_corrected = any(_CORRECTION.fullmatch(one) for one in statements(text))
+    return bool(_RETRACTION.match(text.strip())) and not is_corrected
+
+
+def facts(
+    entry: Entry, source: Source, before: Sequence[Fact] = (), asked: str = ""
+) -> Iterator[Fact]:
+    """The facts that a message states in one of the forms, or corrects: `before` are those of
+    its speaker's last message, `asked` is what it answers."""
     if entry.type != "conversation" or entry.origin == "tool" or entry.role in ("tool", "system"):
         return
-    is_user = entry.role == "user" or entry.origin == "user"
-    forms = [form for form in FORMS if is_user or not form.is_users]
-    for sentence in statements(entry.text):
-        matches = ((form, form.pattern.fullmatch(sentence)) for form in forms)
-        for form, match in matches:
-            if match is not None and _is_sound(form, match):
+    is_users = is_said_by_user(entry)
+    known = list(before)
+    forms = [form for form in FORMS if is_users or not form.is_users]
+    for sentence in statements(entry.text, is_users=is_users):
+        stated = list(_stated(sentence, forms, entry, source, asked))
+        if not stated and is_users:
+            stated = list(_corrected(sentence, known, entry, source))
+        known += stated
+        yield from stated
+
+
+def _stated(
+    sentence: str, forms: Sequence[Form], entry: Entry, source: Source, asked: str
+) -> Iterator[Fact]:
+    """What a sentence states; what follows it after a comma may be a statement of its own."""
+    for reading in readings(sentence):
+        for form in forms:
+            match = form.pattern.fullmatch(reading)
+            if match is not None and _is_sound(form, match, {"talk": entry.text, "asked": asked}):
                 yield _fact(form, match, entry, source)
-                break
+                rest = _JOINT.sub("", match.groupdict().get("tail") or "", count=1)
+                if rest and len(rest) < len(sentence):
+                    yield from _stated(rest, forms, entry, source, asked)
+                return
 
 
-def _is_sound(form: Form, match: re.Match[str]) -> bool:
-    said = match.groupdict().get("a") or ""
-    if form.to == "people":
-        return said.split()[0].lower() not in _NO_NAMES
-    return not _IDIOMS.match(said)
+def _is_sound(form: Form, match: re.Match[str], around: dict[str, str]) -> bool:
+    said = {name: value or "" for name, value in match.groupdict().items()} | around
+    rest = said.pop("tail", "")
+    stated = match[0][: len(match[0]) - len(rest)]
+    if is_doubtful(stated) or (not form.is_end and weakens(rest)):
+        return False
+    if not form.is_bidding and _is_conditional(stated, form):
+        return False
+    return form.fits(said)
+
+
+def _is_conditional(stated: str, form: Form) -> bool:
+    found = CONDITION.search(stated)
+    is_dated = form.kind == "decision" or form.name == "remember"
+    return found is not None and not (is_dated and found[0].lower() == "until")
+
+
+def _corrected(
+    sentence: str, known: Sequence[Fact], entry: Entry, source: Source
+) -> Iterator[Fact]:
+    """`It's Thursday, not Tuesday`, right after the sentence with Tuesday."""
+    match = _CORRECTION.fullmatch(sentence)
+    if match is None or is_doubtful(sentence):
+        return
+    wrong = re.compile(rf"\b{re.escape(match['old'].strip())}\b", re.IGNORECASE)
+    meant = [one for one in known if one.address == USER and wrong.search(one.text)]
+    for one in meant[-1:]:
+        text = wrong.sub(lambda _: inline(match["new"].strip()), one.text, count=1)
+        day = entry.timestamp[:10]
+        yield replace(one, text=text, day=day, source=source, contradicts=one.text)
 
 
 def _fact(form: Form, match: re.Match[str], entry: Entry, source: Source) -> Fact:
-    said = {name: _tidy(value or "", form) for name, value in match.groupdict().items()}
+    found = match.groupdict()
+    said = {name: _tidy(value or "") for name, value in found.items() if name != "tail"}
     about = _home(form, said, entry)
     text = form.text.format_map(said)
     text = f"{text[:1].upper()}{text[1:]}"
@@ -67,10 +123,15 @@ def _fact(form: Form, match: re.Match[str], entry: Entry, source: Source) -> Fac
         text = f"**{text}**"
     return Fact(
         about.address, about.title, about.description, _section(form), text,
-        entry.timestamp[:10], source, kind=form.kind,
-        key=form.key.format_map({name: slug(value) for name, value in said.items()}),
-        contradicts=said["b"] if form.ends else "",
+        entry.timestamp[:10], source, kind=form.kind, key=_key(form, said),
+        contradicts=form.ends.format_map(said), is_one_persons=form.is_one_persons,
     )  # fmt: skip
+
+
+def _key(form: Form, said: dict[str, str]) -> str:
+    if callable(form.key):
+        return form.key(said)
+    return form.key.format_map({name: slug(value) for name, value in said.items()})
 
 
 def _section(form: Form) -> str:
@@ -89,8 +150,5 @@ def _home(form: Form, said: dict[str, str], entry: Entry) -> Home:
     return home_of(entry, "decisions")
 
 
-def _tidy(text: str, form: Form) -> str:
-    """The thing itself: what names something stops where another clause begins."""
-    whole = inline(text)
-    is_name = form.key != "" or form.to == "people" or form.name == "allergy"
-    return _LAST.sub("", (_CLAUSE.sub("", whole) if is_name else whole).rstrip(" .,!"))
+def _tidy(text: str) -> str:
+    return _LAST.sub("", inline(text).rstrip(" .,!"))
