@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from mnemolog import Memory
+from mnemolog.index.catch_up import CatchUp
+from mnemolog.ports import Position
 from tests.index.searching import (
     by_hand,
     ids,
@@ -253,3 +255,16 @@ def test_what_cannot_be_read_because_its_log_is_rewritten_each_time_is_said(memo
     searching.search = search
     whole = unlucky.query(None, text="word")
     assert (sorted(ids(whole)), whole.missing) == (["calm", "m0", "m1", "m2"], 0)
+
+
+def test_words_of_an_attempt_that_was_undone_are_matched_by_wildcards(memory, sid, monkeypatch):
+    memory.add_memory(sid, content="authentication first")
+    attempts: list[str] = []
+
+    def has_moved(_: CatchUp, name: str, end: Position) -> bool:
+        attempts.append(name)
+        return len(attempts) == 1
+
+    monkeypatch.setattr(CatchUp, "_has_moved", has_moved)
+    assert len(memory.query(sid, text="auth*")) == 1
+    assert len(attempts) == 2

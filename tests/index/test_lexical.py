@@ -195,3 +195,20 @@ def test_the_speaker_is_known_by_any_part_of_the_name(bare):
     hits = {hit.entry.id: hit.why for hit in bare.query(sid, text="what did the architect say")}
     assert hits["lead-architect"]["speaker"] > 0
     assert hits.get("analyst", {}).get("speaker", 0) == 0
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did I leave the boat?", "the boat, tell ME", "my boat"]
+)
+def test_who_asks_of_oneself_means_what_the_user_said(bare, question):
+    session = bare.create_session().id
+    bare.add_memory(session, role="user", content="the boat is at the pier")
+    bare.add_memory(session, agent_id="user", content="a boat needs paint")
+    bare.add_memory(session, role="assistant", content="a boat wants care")
+    bare.add_memory(session, agent_id="analyst", content="one boat costs much")
+    hits = {hit.entry.content: hit.why["speaker"] for hit in bare.query(session, text=question)}
+    assert len(hits) == 4
+    spoken = {content for content, weight in hits.items() if weight > 0}
+    assert spoken == {"the boat is at the pier", "a boat needs paint"}
+    others = bare.query(session, text="Where did she leave the boat?")
+    assert not any(hit.why["speaker"] for hit in others)

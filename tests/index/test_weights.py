@@ -46,6 +46,24 @@ def test_the_parts_add_up_to_the_match(tmp_path, name):
     assert hits[0].why["speaker"] == pytest.approx(weights.speaker)
 
 
+@pytest.mark.parametrize("name", ["static-1", "small-1", "full-1"])
+def test_a_text_that_the_embedder_cannot_read_is_ranked_as_without_one(tmp_path, name):
+    class Blind(Named):
+        """Reads what was said, and none of the questions."""
+
+        def embed(self, texts):
+            return super().embed(texts) * (len(texts) > 1)
+
+    def ranked(folder, embedder):
+        with Memory.open(folder, embedder=embedder) as memory:
+            session = memory.create_session("u", session_id="s")
+            memory.add_many(session.id, [{"agent_id": who, "content": what} for who, what in SAID])
+            found = memory.query(None, text="Where did ada put the boat?")
+            return [(hit.entry.content, hit.why["match"]) for hit in found]
+
+    assert ranked(tmp_path / "blind", Blind(name)) == ranked(tmp_path / "none", "none")
+
+
 def test_nothing_can_match_more_than_fully():
     for name in ("none", "static-a", "small-b", "full-c"):
         words, meaning, beside_words, beside_meaning, session, speaker = fusion.weights_of(name)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemolog.embedders.tensors import Floats, map_array, read_lines
-from mnemolog.embedders.wordpiece import Ids, WordPiece, opening
+from mnemolog.embedders.wordpiece import Ids, WordPiece, is_plain, opening, plain_words
 
 # A long text begins with what it is about; summed to its end, it would be about everything.
 MOST_PIECES = 128
@@ -59,11 +59,23 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text, of its first pieces; zeros for a text that cannot be read."""
         table = self._table
-        vectors = np.zeros((len(texts), self.size), np.float32)
         # All are cut before any is summed: in turns each would drive the other out of the caches.
-        cut = [_pieces(table, text) for text in texts]
-        for vector, ids in zip(vectors, cut, strict=True):
-            vector += _sum(table, ids)
+        return self.embed_pieces([_pieces(table, text) for text in texts])
+
+    def words(self, text: str) -> list[str] | None:
+        """The words that a plain text is cut into, marks too; None for any other text."""
+        return plain_words(text) if is_plain(text) else None
+
+    def pieces(self, word: str) -> Ids:
+        """The numbers of a word's pieces; those of a plain text are those of its words."""
+        return self._table.tokeniser.ids(word)
+
+    def embed_pieces(self, texts: Sequence[Ids]) -> Floats:
+        """The same as `embed` for texts that are cut already; of each its first pieces count."""
+        table = self._table
+        vectors = np.zeros((len(texts), self.size), np.float32)
+        for vector, ids in zip(vectors, texts, strict=True):
+            vector += _sum(table, ids[:MOST_PIECES])
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return vectors
 

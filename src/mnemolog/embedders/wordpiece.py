@@ -32,6 +32,9 @@ _REMEMBERED_CHARACTERS = 16_384
 # `str.split` splits at these; BERT deletes them like any other control character.
 _SPLITTING_CONTROLS = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
+# Of plain text BERT deletes these, so that what stands before and after them is one word.
+_DELETED_PLAIN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
 # Control, format and private characters, halves of surrogate pairs, accents. Unassigned ones stay:
 # which these are depends on the version of Unicode that Python was built with.
 _DELETED = frozenset({"Cc", "Cf", "Co", "Cs", "Mn"})
@@ -59,7 +62,7 @@ class WordPiece:
     def ids(self, text: str) -> Ids:
         """The numbers of the text's pieces, in order; any string is accepted."""
         if text.isascii():
-            found = map(self._words.__getitem__, _plain_words(text))
+            found = map(self._words.__getitem__, plain_words(text))
         else:
             chunks = _SPLITTING_CONTROLS.sub("", text).split()
             found = map(self._chunks.__getitem__, chunks)
@@ -75,6 +78,12 @@ class WordPiece:
     @cached_property
     def _foreign(self) -> npt.NDArray[np.bool_]:
         return np.array([each == UNKNOWN or _is_foreign(each) for each in self._vocabulary])
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is short, and the words of `plain_words` are all that it is made of."""
+    is_short = len(text) <= _OPENING and text.isascii()
+    return is_short and (text.isprintable() or _DELETED_PLAIN.search(text) is None)
 
 
 def opening(text: str) -> str:
@@ -183,7 +192,7 @@ _PLAIN = {
 }
 
 
-def _plain_words(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """The words of a text that is plain ASCII: the same as those of all its chunks."""
     text = text.translate(_PLAIN)
     for mark in _ASCII_PUNCTUATION:

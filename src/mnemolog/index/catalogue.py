@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from mnemolog.index.scope import of_agents
 from mnemolog.model.session import Manifest
-from mnemolog.policy.access import Viewer
+from mnemolog.policy.access import Viewer, may_see_session
 from mnemolog.ports import Listed, Wanted
 
 _decode = msgspec.json.Decoder(Manifest).decode
@@ -17,7 +18,6 @@ _STATES = {
     "active": f"NOT archived AND NOT ({_IDLE})",
     "archived": "archived",
 }
-_OF_AGENT = "id IN (SELECT log FROM log_agent WHERE agent = ?)"
 
 
 def sessions(
@@ -53,10 +53,10 @@ def _state(one: Listed) -> str:
 def _is_wanted(one: Listed, wanted: Wanted, viewer: Viewer) -> bool:
     """The same as the database is asked for."""
     facts = one.manifest
-    agents = {viewer.agent, wanted.agent_id} - {None}
     users = {viewer.user, wanted.user_id} - {None}
     return (
-        agents <= set(facts.agent_ids)
+        may_see_session(viewer, facts.agent_ids, facts.user_id)
+        and wanted.agent_id in (None, *facts.agent_ids)
         and users <= {facts.user_id}
         and wanted.state in (None, _state(one))
     )
@@ -68,10 +68,10 @@ def _known(
     """What the index knows, with so many more than are wanted."""
     conditions = ["session IS NOT NULL"]
     values: list[object] = []
-    for agent in (viewer.agent, wanted.agent_id):
-        if agent is not None:
-            conditions.append(_OF_AGENT)
-            values.append(agent)
+    for asking in (viewer, Viewer(wanted.agent_id)):
+        if asking.agent is not None:
+            conditions.append(of_agents(asking))
+            values += asking.agents
     for user in (viewer.user, wanted.user_id):
         if user is not None:
             conditions.append("user = ?")

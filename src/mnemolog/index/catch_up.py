@@ -20,15 +20,16 @@ from mnemolog.errors import SessionCorruptError, StorageError
 from mnemolog.index import thinning, unlearned, uses
 from mnemolog.index.build import Build
 from mnemolog.index.crew import Crew
-from mnemolog.index.forms import Forms
 from mnemolog.index.intake import Intake
-from mnemolog.index.rounds import ROUND
+from mnemolog.index.postings import LARGEST
 from mnemolog.model.entry import Entry
+from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest
 from mnemolog.ports import Feed, News, Position, Progress
 
-# A transaction ends after so many rows, so that others get their turn.
-_ROWS = 4 * ROUND
+# A transaction ends after so many rows, so that others get their turn; with the rest of the last
+# log they should fit into one segment.
+_ROWS = LARGEST - 1024
 
 
 class _MovedError(Exception):
@@ -43,7 +44,6 @@ class CatchUp:
         self._db = build.db
         self._feed = feed
         self._command = command
-        self._forms = Forms(build.db)
 
     def note(self, names: Iterable[str]) -> None:
         """Remember durably that these logs have to be read."""
@@ -91,10 +91,9 @@ class CatchUp:
         while True:
             with suppress(_MovedError), self._build.writing():
                 return self._take_all(crew, names)
-            self._forms.forget()
 
     def _take_all(self, crew: Crew, names: list[str]) -> tuple[int, int]:
-        intake = Intake(self._build, crew, self._forms)
+        intake = Intake(self._build, crew)
         first = intake.rows
         ends: list[tuple[str, Position]] = []
         taken = 0
@@ -151,9 +150,14 @@ class CatchUp:
         lines = list(news.lines)
         intake.take(number, lines)
         end = lines[-1].after if lines else end
-        _update_log(self._db, number, news, end, lines[-1].entry if lines else None)
+        damaged = sum(one.damaged for one in lines)
+        if damaged:
+            tell("damage", news.manifest.session_id if news.manifest else None, lines=damaged)
+        _update_log(self._db, number, news, end, lines[-1].entry if lines else None, damaged)
         if news.manifest is not None:
             unlearned.store(self._db, number, lines, news.manifest)
+        else:
+            unlearned.store_own(self._db, number, news.markers)
         self._take_uses(intake, name, number)
         return end
 
@@ -173,12 +177,17 @@ def _add_log(db: sqlite3.Connection, name: str) -> int:
 
 
 def _update_log(
-    db: sqlite3.Connection, log: int, news: News, end: Position, last: Entry | None
+    db: sqlite3.Connection,
+    log: int,
+    news: News,
+    end: Position,
+    last: Entry | None,
+    damaged: int,
 ) -> None:
     db.execute(
         "UPDATE log SET generation = ?, segment = ?, offset = ?, length = ?, sum = ?, size = ?,"
-        " seq = max(seq, ?), written = coalesce(?, written) WHERE id = ?",
-        (*end, news.size, last.seq if last else 0, last.written_at if last else None, log),
+        " seq = max(seq, ?), written = coalesce(?, written), damaged = damaged + ? WHERE id = ?",
+        (*end, news.size, last.seq if last else 0, last.written_at if last else None, damaged, log),
     )
     if news.manifest is not None:
         _update_facts(db, log, news.manifest)
@@ -209,10 +218,15 @@ def _update_facts(db: sqlite3.Connection, log: int, manifest: Manifest) -> None:
 def _forget_rows(db: sqlite3.Connection, log: int) -> None:
     """What was known of a log is void: its rows are dead, its entries unknown."""
     db.execute("INSERT OR IGNORE INTO dead SELECT row FROM entry WHERE log = ?", (log,))
+    for table in ("hidden", "secret"):
+        db.execute(
+            f"DELETE FROM {table} WHERE row IN (SELECT row FROM entry WHERE log = ?)", (log,)
+        )
     db.execute("DELETE FROM entry WHERE log = ?", (log,))
     db.execute("DELETE FROM answer WHERE log = ?", (log,))
     db.execute(
-        "UPDATE log SET last_turn = NULL, entries = 0, seq = 0, written = NULL, uses = 0"
+        "UPDATE log SET last_turn = NULL, entries = 0, seq = 0, written = NULL, uses = 0,"
+        " damaged = 0"
         " WHERE id = ?",
         (log,),
     )

@@ -24,6 +24,10 @@ from mnemolog.ports.embedder import Embedder
 PIECE = 1024
 # From so many rows on a second one is worth its start.
 ENOUGH = 3 * PIECE
+# So many pieces may be with the second one: it goes on with the next while we take an answer.
+_AWAY = 2
+# What the pipes hold: a piece, where they can be made so large; else they are filled many times.
+_ROOM = 1 << 20 if sys.platform == "linux" else 0
 # How long one piece may take the second one, which needs a tenth of a second, before it is ended.
 _PATIENCE = 30.0
 
@@ -38,21 +42,36 @@ class Second:
     def __init__(self, command: Sequence[str], greeting: str) -> None:
         self._greeting = greeting.encode() + b"\n"
         self._running = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            bufsize=_ROOM or -1,
+            pipesize=_ROOM or -1,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
+        assert self._running.stdin is not None
+        assert self._running.stdout is not None
+        self._given, self._taken = self._running.stdin, self._running.stdout
 
     def is_fit(self) -> bool:
         """Wait until it is ready; whether it works as we do."""
-        assert self._running.stdout is not None
-        return self._running.stdout.readline() == self._greeting
+        return self._taken.readline() == self._greeting
 
-    def ask(self, texts: Texts) -> Worked:
-        """What it makes of some texts; raises what a broken pipe raises."""
-        assert self._running.stdin is not None
-        assert self._running.stdout is not None
-        pickle.dump(tuple(texts), self._running.stdin, pickle.HIGHEST_PROTOCOL)
-        self._running.stdin.flush()
-        worked: Worked = pickle.load(self._running.stdout)
+    def takes(self, message: bytes) -> bool:
+        """Whether it can be given a message while it works on another.
+
+        If that did not fit into the pipe, it would wait for us to take its answer, and we for it.
+        """
+        return len(message) <= _ROOM
+
+    def give(self, message: bytes) -> None:
+        """Give it some texts; raises what a broken pipe raises."""
+        self._given.write(message)
+        self._given.flush()
+
+    def answer(self) -> Worked:
+        """What it made of the first texts that it has not answered yet; raises alike."""
+        worked: Worked = pickle.load(self._taken)
         return worked
 
     def end(self) -> None:
@@ -62,10 +81,9 @@ class Second:
 
     def close(self) -> None:
         """Close the pipes; once nobody uses them any more."""
-        for pipe in (self._running.stdin, self._running.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not sent yet has nobody to go to
-                    pipe.close()
+        for pipe in (self._given, self._taken):
+            with suppress(OSError):  # what was not sent yet has nobody to go to
+                pipe.close()
 
 
 def serve(taken: BinaryIO, given: BinaryIO, embedder: Embedder | None, greeting: str) -> None:
@@ -104,7 +122,8 @@ class Crew:
         self._given = 0
         self._open: deque[Piece] = deque()
         self._changed = Condition()
-        self._away: Piece | None = None
+        self._away: deque[Piece] = deque()
+        self._transaction = 0
         self._second: Second | None = None
         self._thread: Thread | None = None
         self._is_over = False
@@ -126,13 +145,14 @@ class Crew:
         self._dismiss()
 
     def drop(self) -> None:
-        """Leave what was given and not asked back."""
+        """Leave what was given and not asked back: another transaction begins."""
         with self._changed:
             self._open.clear()
+            self._transaction += 1
 
     def give(self, texts: Texts) -> Piece:
         """Have some texts worked out, sooner or later."""
-        piece = Piece(texts)
+        piece = Piece(texts._replace(transaction=self._transaction))
         self._given += len(texts.said)
         with self._changed:
             self._open.append(piece)
@@ -146,10 +166,15 @@ class Crew:
         """What became of some pieces; those that nobody has begun are worked out here."""
         for piece in reversed(pieces):  # the second one begins with the first
             if self._is_left(piece):
-                piece.worked = self._worker.work_out(piece.texts)
+                self._work_out(piece)
         for piece in pieces:
             self._await(piece)
-        return [piece.worked or self._worker.work_out(piece.texts) for piece in pieces]
+            if piece.worked is None:
+                self._work_out(piece)
+        return [piece.worked for piece in pieces if piece.worked is not None]
+
+    def _work_out(self, piece: Piece) -> None:
+        piece.worked = self._worker.work_out(piece.texts)
 
     def _is_left(self, piece: Piece) -> bool:
         """Whether a piece is still to be begun; then it is ours."""
@@ -160,12 +185,19 @@ class Crew:
             return True
 
     def _await(self, piece: Piece) -> None:
-        """Wait until the second one is done with a piece, and end it if that takes too long."""
+        """Until the second one is done with a piece, do others; end it if that takes too long."""
+        while (other := self._last_open(piece)) is not None:
+            self._work_out(other)
         with self._changed:
-            if self._changed.wait_for(lambda: self._away is not piece, _PATIENCE):
+            if self._changed.wait_for(lambda: piece not in self._away, _PATIENCE):
                 return
-            self._away = None
+            self._away.clear()
         self._dismiss()
+
+    def _last_open(self, awaited: Piece) -> Piece | None:
+        """The piece that the second one would come to last, while it has the awaited one."""
+        with self._changed:
+            return self._open.pop() if self._open and awaited in self._away else None
 
     def _begin(self, command: Sequence[str]) -> None:
         try:
@@ -180,26 +212,41 @@ class Crew:
         try:
             with suppress(*_BROKEN):
                 if second.is_fit():
-                    while (piece := self._take_first()) is not None:
-                        self._put_back(piece, second.ask(piece.texts))
+                    self._exchange(second)
         finally:
-            self._put_back(None, None)
+            with self._changed:
+                self._away.clear()
+                self._changed.notify_all()
             second.end()
             second.close()
 
-    def _put_back(self, piece: Piece | None, worked: Worked | None) -> None:
-        with self._changed:
-            self._away = None
+    def _exchange(self, second: Second) -> None:
+        """Give pieces and take answers, until all is over."""
+        while True:
+            piece = self._take_first()
             if piece is not None:
-                piece.worked = worked
+                message = pickle.dumps(tuple(piece.texts), pickle.HIGHEST_PROTOCOL)
+                if len(self._away) > 1 and not second.takes(message):
+                    self._put_back(second.answer())
+                second.give(message)
+            elif not self._away:
+                return
+            if piece is None or len(self._away) == _AWAY:
+                self._put_back(second.answer())
+
+    def _put_back(self, worked: Worked) -> None:
+        with self._changed:
+            self._away.popleft().worked = worked
             self._changed.notify_all()
 
     def _take_first(self) -> Piece | None:
-        """Wait for a piece; None once all is over."""
+        """The next piece; if the second one has nothing to do, wait for it until all is over."""
         with self._changed:
-            self._changed.wait_for(lambda: self._open or self._is_over)
-            self._away = None if self._is_over else self._open.popleft()
-            return self._away
+            self._changed.wait_for(lambda: self._open or self._away or self._is_over)
+            if self._is_over or not self._open:
+                return None
+            self._away.append(self._open.popleft())
+            return self._away[-1]
 
     def _dismiss(self) -> None:
         with self._changed:

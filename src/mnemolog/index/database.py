@@ -13,7 +13,7 @@ from urllib.parse import quote
 NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -23,6 +23,7 @@ CREATE TABLE log (
     archived INTEGER NOT NULL DEFAULT 0, facts BLOB, settings BLOB,
     entries INTEGER NOT NULL DEFAULT 0,
     size INTEGER NOT NULL DEFAULT 0, uses INTEGER NOT NULL DEFAULT 0,
+    damaged INTEGER NOT NULL DEFAULT 0,
     seq INTEGER NOT NULL DEFAULT 0, last_turn INTEGER,
     generation INTEGER NOT NULL DEFAULT 0, segment INTEGER NOT NULL DEFAULT 0,
     offset INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0, sum TEXT,
@@ -33,6 +34,8 @@ CREATE INDEX log_updated ON log (updated, session) WHERE session IS NOT NULL;
 CREATE INDEX log_user ON log (user);
 CREATE INDEX log_settings ON log (id) WHERE settings IS NOT NULL;
 CREATE INDEX log_unlearned ON log (written) WHERE session IS NOT NULL AND seq > processed;
+CREATE INDEX log_own_unlearned ON log (written)
+    WHERE session IS NULL AND seq > processed AND name >= 'shared';
 CREATE TABLE answer (log INTEGER NOT NULL, id INTEGER NOT NULL, seq INTEGER NOT NULL,
     PRIMARY KEY (log, id)) WITHOUT ROWID;
 CREATE TABLE log_agent (agent TEXT NOT NULL, log INTEGER NOT NULL, PRIMARY KEY (agent, log))
@@ -47,6 +50,8 @@ CREATE INDEX entry_id ON entry (id);
 CREATE INDEX entry_row ON entry (row);
 CREATE TABLE use (row INTEGER PRIMARY KEY, times INTEGER NOT NULL, last INTEGER NOT NULL);
 CREATE TABLE dead (row INTEGER PRIMARY KEY);
+CREATE TABLE hidden (row INTEGER PRIMARY KEY, died TEXT NOT NULL);
+CREATE TABLE secret (row INTEGER PRIMARY KEY, kinds TEXT NOT NULL);
 CREATE TABLE husk (block INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 CREATE TABLE tag (tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (tag, row)) WITHOUT ROWID;
 CREATE INDEX tag_row ON tag (row);

@@ -50,7 +50,7 @@ PLAIN = Weights(1.0, 0.7, 0.4, 0.4, 0.5, 0.3)
 _FITTED = {
     "static": Weights(1.0, 0.7, 0.4, 0.1, 0.3, 0.5),
     "small": Weights(0.6, 1.0, 0.4, 0.1, 0.3, 0.5),
-    "full": Weights(0.6, 1.0, 0.4, 0.1, 0.3, 0.5),
+    "full": Weights(0.6, 1.0, 0.35, 0.15, 0.15, 0.5),
 }
 
 
@@ -91,6 +91,7 @@ def fuse(
     *,
     wanted: Mask,
     speakers: list[int],
+    is_about_asker: bool = False,
     most: int,
     weights: Weights = PLAIN,
 ) -> Evidence:
@@ -107,17 +108,19 @@ def fuse(
     if meaning is not None and not meaning.is_filled:
         _fill(snapshot, mask, meaning, rows, semantic, weights.meaning)
     rows = rows[wanted[rows]]
-    both = lexical + semantic
-    base = both[rows]
-    shared = weights.beside_words * lexical + weights.beside_meaning * semantic
-    beside = _beside(snapshot, mask, rows, shared)
+    base = lexical[rows] + semantic[rows]
+    beside = _beside(snapshot, mask, rows, lexical, semantic, weights)
     near = base + beside
     beyond = np.concatenate([rows, around])
-    best = _session_best(snapshot.column("log")[beyond], both[beyond])
+    both = np.concatenate([base, lexical[around] + semantic[around]])
+    best = _session_best(snapshot.column("log")[beyond], both)
     session = weights.session * best[: len(rows)] * (near > 0)
     speaker = np.zeros(len(rows), np.float32)
-    if speakers:
-        speaker[np.isin(snapshot.column("agent")[rows], speakers) & (base > 0)] = weights.speaker
+    if speakers or is_about_asker:
+        is_meant = np.isin(snapshot.column("agent")[rows], speakers)
+        if is_about_asker:
+            is_meant |= snapshot.column("voice")[rows] > 0
+        speaker[is_meant & (base > 0)] = weights.speaker
     total = near + session + speaker
     return Evidence(
         rows, lexical[rows], semantic[rows], beside, session, speaker,
@@ -128,9 +131,12 @@ def fuse(
 def _lifted(meaning: Likeness, scores: Floats, weight: float) -> Floats:
     """Similarity above the average of what is in sight, as a share of the best, weighted."""
     span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
-    lifted = np.clip((scores - meaning.average) / span, 0.0, 1.0).astype(np.float32)
+    lifted = scores - np.float32(meaning.average)
+    lifted /= np.float32(span)
+    np.clip(lifted, 0.0, 1.0, out=lifted)
     lifted[scores < UNLIKE] = 0
-    return np.asarray(weight * lifted, np.float32)
+    lifted *= np.float32(weight)
+    return lifted
 
 
 def _fill(
@@ -186,12 +192,22 @@ def _best(signal: Floats, most: int, least: float) -> RowNumbers:
     return rows
 
 
-def _beside(snapshot: Snapshot, mask: Mask, rows: RowNumbers, base: Floats) -> Floats:
+def _beside(
+    snapshot: Snapshot,
+    mask: Mask,
+    rows: RowNumbers,
+    lexical: Floats,
+    semantic: Floats,
+    weights: Weights,
+) -> Floats:
     """What the turns before and after a row are worth."""
     total = np.zeros(len(rows), np.float32)
     for others in snapshot.beside(rows, mask):
-        has_one = others != NONE
-        total[has_one] += base[others[has_one]]
+        at = np.flatnonzero(others != NONE)
+        others = others[at]
+        total[at] += (
+            weights.beside_words * lexical[others] + weights.beside_meaning * semantic[others]
+        )
     return total
 
 

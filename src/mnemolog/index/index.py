@@ -15,6 +15,7 @@ from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
 from mnemolog.index.search import Search
 from mnemolog.index.waiting import Waiting
+from mnemolog.index.windows import Windows
 from mnemolog.model.query import Query
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Asked, Feed, Found, Listed, Progress, Unlearned, Wanted
@@ -192,6 +193,16 @@ class Index:
 
         return self._use(found)
 
+    def windows(self, viewer: Viewer, ask: Callable[[Windows], T]) -> T:
+        """What the rows say of logs, as one viewer may see them, at one moment."""
+
+        def looked(build: Build) -> T:
+            self._caught_up(build)
+            with build.moment() as db:
+                return ask(Windows(db, build.snapshot, viewer))
+
+        return self._use(looked)
+
     def note(self, names: Iterable[str]) -> None:
         """Have these logs looked at by the next search; relaxed, so an error costs only that."""
         if database.ident(self._folder) is not None:
@@ -227,6 +238,6 @@ class Index:
 
         def found(build: Build) -> list[Unlearned]:
             self._caught_up(build)
-            return unlearned.sessions(build.db, asked)
+            return unlearned.due(build.db, asked)
 
         return self._use(found)

@@ -14,7 +14,6 @@ from mnemolog.index import uses as use_counts
 from mnemolog.index.build import Build
 from mnemolog.index.columns import FIELDS, NONE
 from mnemolog.index.crew import Crew
-from mnemolog.index.forms import Forms
 from mnemolog.index.rounds import Round
 from mnemolog.model.entry import MARKS, SCOPES, Entry
 from mnemolog.model.times import to_moment
@@ -23,6 +22,7 @@ from mnemolog.ports import Fed, Use
 
 _MONTHS = ("January February March April May June July August September October November"
            " December").split()  # fmt: skip
+USER = "user"
 # So many rounds are held back, the one that is being filled included.
 _HELD = 2
 _COLUMNS = tuple(FIELDS)
@@ -37,6 +37,11 @@ def beside(entry: Entry) -> str:
 def spoken(entry: Entry) -> str:
     """Who spoke and what was said; what an embedding is made of."""
     return f"{entry.agent_id or entry.role or ''} {entry.text}".strip()
+
+
+def is_users(entry: Entry) -> bool:
+    """Whether it was a user who spoke, the one that "I" means in a question."""
+    return USER in (entry.role, entry.agent_id)
 
 
 def topics(entry: Entry) -> list[str]:
@@ -84,6 +89,8 @@ class _Kept(NamedTuple):
     time: int
     turn: int
     previous: int
+    place: int
+    revisions: int
     uses: int
     used: int
 
@@ -91,18 +98,19 @@ class _Kept(NamedTuple):
 class Intake:
     """Takes lines in, inside a transaction that the caller began and will commit."""
 
-    def __init__(self, build: Build, crew: Crew, forms: Forms) -> None:
+    def __init__(self, build: Build, crew: Crew) -> None:
         self._build = build
         self._db = db = build.db
         self._columns = build.columns
         self._crew = crew
-        self._forms = forms
         crew.drop()
         self._words = Words(db)
         self._living = 0
         self._home = 0
         (self.rows,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
         self._rounds = [Round(self.rows, len(_COLUMNS), crew)]
+        self._terms: list[postings.Counted] = []
+        self._unsealed = 0
         self._ids: dict[str, int] = {}
         self._is_fresh = False
         self._counted = use_counts.waiting(db)
@@ -139,10 +147,19 @@ class Intake:
             self._living += self._db.execute("DELETE FROM dead WHERE row = ?", (row,)).rowcount
         elif row is not None:
             self._kill(row)
+        if row is not None and entry.type == "tombstone":
+            hide = "REPLACE INTO hidden VALUES (?, ?)"
+            self._db.execute(hide, (row, entry.written_at))
+        elif row is not None:
+            self._show(row)
 
     def _kill(self, row: int) -> None:
         kill = self._db.execute("INSERT OR IGNORE INTO dead VALUES (?)", (row,))
         self._living -= kill.rowcount
+
+    def _show(self, row: int) -> None:
+        """What becomes of a row now is not that somebody hid it."""
+        self._db.execute("DELETE FROM hidden WHERE row = ?", (row,))
 
     def _row_of(self, log: int, identifier: str) -> int | None:
         row = self._ids.get(identifier)
@@ -158,15 +175,20 @@ class Intake:
         before = self._row_of(log, entry.id)
         if before is None:
             time = _milliseconds(entry.created or entry.timestamp)
-            kept = _Kept(time, row, NONE if last is None else last, 0, 0)
+            place = entry.first_seq or entry.seq
+            kept = _Kept(time, row, NONE if last is None else last, place, 1, 0, 0)
             last = row
         else:
             kept = self._kept(before)
+            kept = kept._replace(revisions=kept.revisions + 1)
             self._kill(before)
+            self._show(before)
         self._living += 1
         values = self._values(log, fed, kept)
         self._rounds[-1].add(values, spoken(entry), beside(entry))
         self._add_links(row, entry)
+        if fed.secrets:
+            self._db.execute("INSERT INTO secret VALUES (?, ?)", (row, " ".join(fed.secrets)))
         self._ids[entry.id] = row
         self.rows += 1
         return last
@@ -216,12 +238,15 @@ class Intake:
             self._words.number("type", entry.type),
             SCOPES.index(entry.scope),
             self._words.number("agent", entry.agent_id),
+            is_users(entry),
             kept.time,
             importance(entry),
             0,  # the length, which is known once all texts are cut
             kept.turn,
             kept.previous,
             entry.seq,
+            kept.place,
+            kept.revisions,
             fed.after.segment,
             fed.after.offset - fed.after.length,
             fed.after.length,
@@ -252,6 +277,7 @@ class Intake:
         for held in self._rounds:
             self._store(held)
         self._rounds = [Round(self.rows, len(_COLUMNS), self._crew)]
+        self._seal()
         use_counts.store(self._db, self._counted)
 
     def _store(self, held: Round) -> None:
@@ -259,8 +285,11 @@ class Intake:
             return
         worked = held.worked()
         self._store_values(held, worked.lengths)
-        self._store_postings(held, worked.terms)
-        self._forms.store(worked.forms)
+        terms = worked.terms
+        self._terms.append(terms._replace(rows=terms.rows + np.uint32(self._unsealed)))
+        self._unsealed += held.rows
+        forms = sorted(worked.forms.items())
+        self._db.executemany("INSERT OR IGNORE INTO term VALUES (?, ?)", forms)
         self._db.executemany("INSERT INTO tag VALUES (?, ?)", held.tags)
         self._db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", held.links)
         rows = held.first + held.rows
@@ -274,21 +303,24 @@ class Intake:
         values["length"] = lengths.astype(np.float64)
         self._columns.write(held.first, values)
 
-    def _store_postings(self, held: Round, terms: postings.Counted) -> None:
-        """Large batches become segments at once; small ones wait in the tail."""
+    def _seal(self) -> None:
+        """The postings of all rows: many become segments at once, few wait in the tail."""
+        terms, rows = postings.joined(self._terms), self._unsealed
+        self._terms, self._unsealed = [], 0
         query = "SELECT count(*), min(row) FROM tail"
         waiting, base = self._db.execute(query).fetchone()
-        rows = held.rows
+        first = self.rows - rows
         if waiting + rows < postings.SEAL:
-            packed = enumerate(postings.packed_rows(terms, rows), held.first)
+            packed = enumerate(postings.packed_rows(terms, rows), first)
             self._db.executemany("INSERT INTO tail VALUES (?, ?)", packed)
             return
         old = [blob for (blob,) in self._db.execute("SELECT terms FROM tail ORDER BY row")]
         self._db.execute("DELETE FROM tail")
-        moved = terms._replace(rows=terms.rows + np.uint32(waiting))
-        both = postings.joined([postings.unpacked(old), moved])
-        base = held.first if base is None else base
-        postings.seal_counted(self._db, base, both, waiting + rows)
+        if waiting:
+            moved = terms._replace(rows=terms.rows + np.uint32(waiting))
+            terms = postings.joined([postings.unpacked(old), moved])
+        base = first if base is None else base
+        postings.seal_counted(self._db, base, terms, waiting + rows)
         postings.merge(self._db)
 
 

@@ -48,18 +48,26 @@ class Wanted(NamedTuple):
 def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
     """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
     folded = tokens.fold(text)
+    patterns = _patterns(folded)
+    # What is left of a name is words like any other; without spaces, pairs match parts anyway.
+    if patterns:
+        folded = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
+    counted = tokens.counts(tokens.tokens(folded))
+    plain = [Wanted((term,), times) for term, times in _telling(db, counted)]
+    return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+
+
+def _patterns(folded: str) -> set[str]:
+    """The parts of a text that are patterns."""
+    if "*" not in folded:
+        return set()
     parts = [
         part
         for found in _WILDCARD.findall(folded)
         for part in found.split("_")
         if part.strip("*") and not tokens.is_unspaced(part.strip("*"))
     ]
-    patterns = {part for part in parts if "*" in part and _is_simple(part)}
-    # What is left of a name is words like any other; without spaces, pairs match parts anyway.
-    rest = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
-    counted = tokens.counts(tokens.tokens(rest))
-    plain = [Wanted((term,), times) for term, times in _telling(db, counted)]
-    return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+    return {part for part in parts if "*" in part and _is_simple(part)}
 
 
 def shortened(text: str) -> str:
@@ -130,8 +138,9 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
     total = int(np.count_nonzero(mask))
     if not asked or total == 0:
         return np.zeros(snapshot.rows, np.float32)
+    is_partial = total < len(mask)
     lengths = snapshot.column("length")
-    mean = max(1.0, float(lengths[mask].mean()))
+    mean = max(1.0, float((lengths[mask] if is_partial else lengths).mean()))
     found = snapshot.occurrences([term for one in asked for term in one.terms])
     scores = np.zeros(snapshot.rows)
     for some in _blocks(
@@ -141,8 +150,9 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
         each = np.repeat(np.arange(len(some)), [len(one[1]) for one in some])
         rows = np.concatenate([one[1] for one in some])
         counts = np.concatenate([one[2] for one in some])
-        seen = mask[rows]
-        each, rows, counts = each[seen], rows[seen], counts[seen]
+        if is_partial:
+            seen = mask[rows]
+            each, rows, counts = each[seen], rows[seen], counts[seen]
         held = np.bincount(each, minlength=len(some))
         weights = times * np.log(1 + (total - held + 0.5) / (held + 0.5)) * (K1 + 1)
         norm = K1 * (1 - B + B / mean * lengths[rows])
@@ -153,10 +163,12 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
 def _blocks(each: list[Holding]) -> Iterator[list[Holding]]:
     """Many short lists of rows are scored at once; long ones one by one, to need less memory."""
     block: list[Holding] = []
+    rows = 0
     for one in each:
-        if block and sum(len(other[1]) for other in block) + len(one[1]) > _AT_ONCE:
+        rows += len(one[1])
+        if block and rows > _AT_ONCE:
             yield block
-            block = []
+            block, rows = [], len(one[1])
         block.append(one)
     yield block
 

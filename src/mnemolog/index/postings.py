@@ -116,26 +116,34 @@ def seal_counted(db: sqlite3.Connection, base: int, terms: Counted, rows: int) -
     """Store so many rows from `base` on, numbered from 0 in `terms`, as segments."""
     for start in range(0, rows, LARGEST):
         end = min(start + LARGEST, rows)
-        here = (terms.rows >= start) & (terms.rows < end)
-        part = Counted(terms.hashes[here], terms.rows[here] - np.uint32(start), terms.counts[here])
+        part = terms if rows <= LARGEST else _between(terms, start, end)
         number = _next_segment(db)
         db.executemany("INSERT INTO post VALUES (?, ?)", _blobs(number, part))
         db.execute("INSERT INTO segment VALUES (?, ?, ?)", (number, base + start, end - start))
 
 
+def _between(terms: Counted, start: int, end: int) -> Counted:
+    """The terms of some rows, which are counted from the first of them."""
+    here = (terms.rows >= start) & (terms.rows < end)
+    return Counted(terms.hashes[here], terms.rows[here] - np.uint32(start), terms.counts[here])
+
+
 def _blobs(number: int, terms: Counted) -> Iterator[tuple[int, bytes]]:
     """The postings of a segment: turned round by term, each term's rows, then its counts."""
     # Hash, row and count fit into one number, and numbers are sorted fastest.
-    keys = terms.hashes.astype(np.uint64) << np.uint64(24)
-    keys |= terms.rows.astype(np.uint64) << np.uint64(8)
-    keys = np.sort(keys | terms.counts)
-    hashes = keys >> np.uint64(24)
-    begins = _starts(hashes)
-    rows, counts = (keys >> np.uint64(8)).astype(np.uint16).tobytes(), keys.astype(np.uint8)
+    keys = terms.hashes.astype(np.uint64)
+    for shift, column in ((16, terms.rows), (8, terms.counts)):
+        keys <<= np.uint64(shift)
+        keys |= column
+    keys.sort()
+    packed = keys.astype(np.uint8).tobytes()
+    keys >>= np.uint64(8)
+    rows = keys.astype(np.uint16).tobytes()
+    keys >>= np.uint64(16)
+    begins = _starts(keys)
     starts = begins.tolist()
     ends = [*starts[1:], len(keys)]
-    packed = counts.tobytes()
-    for term, start, end in zip(hashes[begins].tolist(), starts, ends, strict=True):
+    for term, start, end in zip(keys[begins].tolist(), starts, ends, strict=True):
         yield number << 32 | term, rows[2 * start : 2 * end] + packed[start:end]
 
 

@@ -21,6 +21,10 @@ _PATIENCE = 5.0
 _PAUSE = 0.01
 _VARIABLES = 500
 _SHORTEST = 4
+_OF_ROWS = (
+    ("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row"), ("hidden", "row"),
+    ("secret", "row"),
+)  # fmt: skip
 
 
 def purge(build: Build, gone: Wiped | str) -> bool:
@@ -100,7 +104,7 @@ def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
     """Take rows out of every table and column; gives the words that are gone with them."""
     numbers = [(row,) for row in rows.tolist()]
     db.executemany("INSERT OR IGNORE INTO dead VALUES (?)", numbers)
-    for table, column in (("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row")):
+    for table, column in _OF_ROWS:
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
     lone = _forget_tail(db, numbers) | _forget_segments(db, rows)
     words = _forget_words(db, lone)

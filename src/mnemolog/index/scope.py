@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnemolog import paths
 from mnemolog.index.snapshot import Mask, Snapshot
@@ -14,6 +15,9 @@ from mnemolog.policy.access import Viewer
 
 _ENTRIES = Query()
 _PRIVATE = [SCOPES.index("agent"), SCOPES.index("run")]
+_ALL = slice(None)
+
+Rows = NDArray[np.int64]
 
 
 def mask_of(
@@ -26,14 +30,31 @@ def mask_of(
     """The rows that exist for a viewer, in one log or in all; the statistics are theirs alone."""
     mask = snapshot.living.copy()
     if log is not None or viewer.agent is not None or viewer.user is not None:
-        mask &= _logs_mask(snapshot, _visible_logs(db, viewer, log, asked))
+        mask &= logs_mask(snapshot, _visible_logs(db, viewer, log, asked))
     else:
         mask &= _kinds_mask(db, snapshot, asked)
     if viewer.agent is not None:
-        own = _number(db, "agent", viewer.agent)
-        is_private = np.isin(snapshot.column("scope"), _PRIVATE)
-        mask &= ~is_private | (snapshot.column("agent") == own)
+        mask &= may_see(db, snapshot, viewer)
     return mask
+
+
+def may_see(
+    db: sqlite3.Connection, snapshot: Snapshot, viewer: Viewer, rows: Rows | slice = _ALL
+) -> Mask:
+    """Which rows of logs in sight are not another agent's own affair."""
+    is_private = np.isin(snapshot.column("scope")[rows], _PRIVATE)
+    if viewer.agent is None:
+        return np.ones(len(is_private), bool)
+    return ~is_private | are_own(db, snapshot, viewer, rows)
+
+
+def are_own(
+    db: sqlite3.Connection, snapshot: Snapshot, viewer: Viewer, rows: Rows | slice = _ALL
+) -> Mask:
+    """Which rows the agents that are asking wrote themselves."""
+    own = numbers_of(db, "agent", viewer.agents)
+    column = snapshot.column("agent")[rows]
+    return np.asarray(column == own[0] if len(own) == 1 else np.isin(column, own))
 
 
 def _kinds_mask(db: sqlite3.Connection, snapshot: Snapshot, asked: Query) -> Mask | np.bool_:
@@ -42,11 +63,12 @@ def _kinds_mask(db: sqlite3.Connection, snapshot: Snapshot, asked: Query) -> Mas
     nodes = [one for (one,) in db.execute(query, (f"{paths.NODES}/", f"{paths.NODES}0"))]
     if asked.kinds == KINDS or not nodes:
         return np.bool_("entry" in asked.kinds)
-    are_nodes = _logs_mask(snapshot, nodes)
+    are_nodes = logs_mask(snapshot, nodes)
     return are_nodes if "node" in asked.kinds else ~are_nodes
 
 
-def _logs_mask(snapshot: Snapshot, logs: list[int]) -> Mask:
+def logs_mask(snapshot: Snapshot, logs: list[int]) -> Mask:
+    """The rows of these logs."""
     column = snapshot.column("log")
     if len(logs) == 1:
         return np.asarray(column == logs[0])
@@ -62,17 +84,7 @@ def _visible_logs(
 
     And the nodes of these users, or them alone, if they are asked for.
     """
-    where, values = ["session IS NOT NULL"], []
-    if viewer.agent is not None:
-        where.append("id IN (SELECT log FROM log_agent WHERE agent = ?)")
-        values.append(viewer.agent)
-    if viewer.user is not None:
-        where.append("user = ?")
-        values.append(viewer.user)
-    if log is not None:
-        where.append("name = ?")
-        values.append(log)
-    found = db.execute(f"SELECT id, user FROM log WHERE {' AND '.join(where)}", values).fetchall()
+    found = _sessions(db, viewer, log)
     logs = [number for number, _ in found]
     if log is not None:
         return logs if "entry" in asked.kinds else []
@@ -87,6 +99,34 @@ def _visible_logs(
     return logs + [row[0] for row in beside if row is not None]
 
 
+def session_logs(db: sqlite3.Connection, viewer: Viewer, log: str | None) -> list[int]:
+    """The logs of the sessions in sight, or of one of them."""
+    return [number for number, _ in _sessions(db, viewer, log)]
+
+
+def _sessions(
+    db: sqlite3.Connection, viewer: Viewer, log: str | None
+) -> list[tuple[int, str | None]]:
+    where = ["session IS NOT NULL"]
+    values: list[str] = []
+    if viewer.agent is not None:
+        where.append(of_agents(viewer))
+        values += viewer.agents
+    if viewer.user is not None:
+        where.append("user = ?")
+        values.append(viewer.user)
+    if log is not None:
+        where.append("name = ?")
+        values.append(log)
+    return db.execute(f"SELECT id, user FROM log WHERE {' AND '.join(where)}", values).fetchall()
+
+
+def of_agents(viewer: Viewer) -> str:
+    """The condition that a log names one of the agents that are asking."""
+    marks = ",".join("?" * len(viewer.agents))
+    return f"id IN (SELECT log FROM log_agent WHERE agent IN ({marks}))"
+
+
 def nodes_log(user_id: str) -> str:
     """The name under which a user's nodes are known here."""
     return f"{paths.NODES}/{paths.file_name(user_id)}"
@@ -96,13 +136,13 @@ def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query)
     """The rows of a mask that pass a query's filters."""
     mask = mask.copy()
     if query.types:
-        mask &= np.isin(snapshot.column("kind"), _numbers(db, "type", query.types))
+        mask &= np.isin(snapshot.column("kind"), numbers_of(db, "type", query.types))
     if query.agents:
-        mask &= np.isin(snapshot.column("agent"), _numbers(db, "agent", query.agents))
+        mask &= np.isin(snapshot.column("agent"), numbers_of(db, "agent", query.agents))
     if query.users:
         where = "SELECT id FROM log WHERE user = ? OR name = ?"
         found = (db.execute(where, (one, nodes_log(one))) for one in query.users)
-        mask &= _logs_mask(snapshot, [number for rows in found for (number,) in rows])
+        mask &= logs_mask(snapshot, [number for rows in found for (number,) in rows])
     if query.start is not None:
         mask &= snapshot.column("time") >= _milliseconds(query.start)
     if query.end is not None:
@@ -168,7 +208,8 @@ def _neighbours(db: sqlite3.Connection, row: int) -> set[str]:
     return {identifier for (identifier,) in outward + inward}
 
 
-def _numbers(db: sqlite3.Connection, kind: str, texts: Iterable[str]) -> list[int]:
+def numbers_of(db: sqlite3.Connection, kind: str, texts: Iterable[str]) -> list[int]:
+    """The numbers of names; -1 for one that no row has."""
     return [_number(db, kind, text) for text in texts]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import decays, fusion, lexical, scope
+from mnemolog.index import decays, fusion, lexical, names, scope
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
 from mnemolog.index.fusion import Evidence
@@ -20,6 +20,7 @@ from mnemolog.ports import Candidate, Found
 from mnemolog.settings import Decay
 
 Values = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 _HOUR = 3_600_000
 
@@ -79,9 +80,10 @@ class Search:
         asked = lexical.wanted(self._db, text)
         words = lexical.score(self._snapshot, self._seen, asked)
         self._deadline.check()
-        meaning = None
+        meaning, name = None, "none"
         if self._vectors is not None:
             meaning = self._vectors.likeness(text, self._embedded, self._seen)
+            name = self._vectors.name if meaning else name
         self._deadline.check()
         evidence = fusion.fuse(
             self._snapshot,
@@ -90,8 +92,9 @@ class Search:
             meaning,
             wanted=mask,
             speakers=self._snapshot.names.mentioned(text),
+            is_about_asker=names.is_about_asker(text),
             most=self._pool_size(),
-            weights=fusion.weights_of(self._vectors.name if self._vectors else "none"),
+            weights=fusion.weights_of(name),
         )
         return evidence.only(evidence.match > 0)
 
@@ -118,13 +121,12 @@ class Search:
         types = decays.Types(self._snapshot.names.types)
         factor = types.factors(kinds, age, boost, self._decay)
         if self._log is None:  # else it is that session's already
-            logs = self._snapshot.column("log")[rows]
             for own, ids in decays.of_sessions(self._db, self._decay).items():
-                at = np.flatnonzero(np.isin(logs, ids))
+                at = np.flatnonzero(np.isin(self._snapshot.column("log")[rows], ids))
                 factor[at] = types.factors(kinds[at], age[at], boost[at], own)
         return factor
 
-    def _order(self, evidence: Evidence, scores: Values) -> list[int]:
+    def _order(self, evidence: Evidence, scores: Values) -> Places:
         """The first rows in the order asked for.
 
         Equal ones come newest first, then log by log, and in each the last line first: that stays
@@ -138,18 +140,14 @@ class Search:
         seq = self._snapshot.column("seq")[rows[keep]].astype(np.int64)
         home = self._snapshot.column("home")[rows[keep]]
         keys = (seq if is_ascending else -seq, home, -time[keep], first[keep])
-        order = np.lexsort(keys)[: self._query.limit]
-        return [int(number) for number in keep[order]]
+        return keep[np.lexsort(keys)[: self._query.limit]]
 
     def _candidates(
-        self, evidence: Evidence, parts: relevance.Parts, scores: Values, order: list[int]
+        self, evidence: Evidence, parts: relevance.Parts, scores: Values, order: Places
     ) -> list[Candidate]:
         spots = spots_of(self._db, self._snapshot, evidence.rows[order])
         why = _why(evidence, parts, scores, order)
-        return [
-            Candidate(spot, float(scores[at]), own)
-            for spot, at, own in zip(spots, order, why, strict=True)
-        ]
+        return list(map(Candidate, spots, scores[order].tolist(), why))
 
 
 def _neutral(mask: Mask) -> Evidence:
@@ -168,7 +166,7 @@ def _first(key: NDArray[Any], at: NDArray[np.intp], limit: int) -> NDArray[np.in
 
 
 def _why(
-    evidence: Evidence, parts: relevance.Parts, scores: Values, order: list[int]
+    evidence: Evidence, parts: relevance.Parts, scores: Values, order: Places
 ) -> list[dict[str, float]]:
     """For each of these, what its relevance is made of."""
     columns: dict[str, NDArray[np.floating[Any]]] = {

@@ -28,6 +28,8 @@ class Snapshot:
         self._latest = np.zeros(0, np.uint32)
         self._following = np.zeros(0, np.uint32)
         self.names = Names(db)
+        self.places: dict[int, tuple[str, int]] = {}
+        """The names and the generations of logs that were asked for since anything changed."""
 
     def refresh(self) -> None:
         """Look whether anything was committed since the last time; inside a transaction."""
@@ -40,6 +42,7 @@ class Snapshot:
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
+        self.places = {}
         (self.rows,) = self._db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
         query = "SELECT id, base, rows FROM segment ORDER BY base"
         self.segments = [Segment(*row) for row in self._db.execute(query)]

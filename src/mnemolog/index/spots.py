@@ -13,9 +13,10 @@ _COLUMNS = ("log", "segment", "offset", "bytes", "time", "seq")
 def spots_of(db: sqlite3.Connection, snapshot: Snapshot, rows: Array) -> list[Spot]:
     """Where the lines of these rows lie."""
     columns = [snapshot.column(name)[rows].tolist() for name in _COLUMNS]
-    names = _names(db, sorted(set(columns[0])))
+    known = snapshot.places
+    known.update(_names(db, sorted(set(columns[0]) - known.keys())))
     gone = ("", 0)
-    return [Spot(*names.get(log, gone), *rest) for log, *rest in zip(*columns, strict=True)]
+    return [Spot(*known.get(log, gone), *rest) for log, *rest in zip(*columns, strict=True)]
 
 
 def _names(db: sqlite3.Connection, logs: list[int]) -> dict[int, tuple[str, int]]:

@@ -1,19 +1,23 @@
 """From text to terms: words are stemmed, text without spaces is cut into pairs of characters."""
 
 import re
+import string
 import unicodedata
+from array import array
 from binascii import crc32
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from snowballstemmer import stemmer  # type: ignore[import-untyped]
 
 from mnemolog.index.stopwords import STOP_WORDS
+
+Numbers = NDArray[np.uint32]
 
 # A change here changes what is indexed: raise it, and every index is built anew.
 VERSION = 2
@@ -25,10 +29,9 @@ _UNSPACED = (
 )
 # The same words for plain ASCII, several times as fast: what is no letter or digit is a space.
 _PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+_MARKS = frozenset(string.punctuation)
 _MAX_WORD = 64
 _REMEMBERED = 200_000
-# So many texts are cut at a time, so that their words need little memory.
-_AT_ONCE = 1024
 
 
 @cache
@@ -134,12 +137,27 @@ def counts(found: list[str]) -> dict[int, int]:
     return total
 
 
-class Occurrences(NamedTuple):
-    """The terms of many texts, each as often as it occurs, and the words that they came from."""
+class Cutter(Protocol):
+    """An embedder that makes its vectors of the pieces of words."""
 
-    rows: NDArray[np.uint32]
-    hashes: NDArray[np.uint32]
-    words: list[str]
+    def words(self, text: str) -> list[str] | None:
+        """The words of a plain text, each of them of letters and digits or a single mark."""
+
+    def pieces(self, word: str) -> Numbers:
+        """The numbers of a word's pieces."""
+
+    def embed_pieces(self, texts: Sequence[Numbers]) -> NDArray[np.float32]:
+        """The vectors of texts that are cut into pieces already."""
+
+
+class Occurrences(NamedTuple):
+    """The terms of many texts, each as often as it occurs; and words of theirs with their terms."""
+
+    rows: Numbers
+    hashes: Numbers
+    forms: dict[str, int]
+    pieces: list[Numbers | None]
+    """For each text the pieces of what was said, where they were found on the way."""
 
 
 class _Numbers(dict[str, int]):
@@ -155,59 +173,116 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class Vocabulary:
-    """Words by their numbers, kept from one batch of texts to the next; for one thread."""
+class _Spelt:
+    """What words are made of, by their numbers: each of some numbers, one, none or many."""
 
-    def __init__(self) -> None:
+    def __init__(self, spell: Callable[[str], Sequence[int] | Numbers]) -> None:
+        self._spell = spell
+        self.starts = np.empty(0, np.int64)
+        self.sizes = np.empty(0, np.int64)
+        self.values = np.empty(0, np.uint32)
+
+    def learn(self, names: list[str]) -> None:
+        """Take down the words that are new."""
+        each = list(map(self._spell, names[len(self.sizes) :]))
+        sizes = np.fromiter(map(len, each), np.int64, len(each))
+        fresh = np.fromiter(chain.from_iterable(each), np.uint32, int(sizes.sum()))
+        starts = len(self.values) + np.cumsum(sizes) - sizes
+        self.starts = np.concatenate([self.starts, starts])
+        self.sizes = np.concatenate([self.sizes, sizes])
+        self.values = np.concatenate([self.values, fresh])
+
+    def expanded(self, words: Numbers, times: NDArray[np.int64]) -> Numbers:
+        """Each word, of these sizes, replaced by what it is made of."""
+        # Where a word's values begin among all, less where they will stand.
+        shift = self.starts[words] - (np.cumsum(times) - times)
+        values: Numbers = self.values[np.repeat(shift, times) + np.arange(times.sum())]
+        return values
+
+
+class Vocabulary:
+    """Words by their numbers, kept from one batch of texts to the next; for one thread.
+
+    With an embedder that makes its vectors of the pieces of words, a text is cut once for both.
+    """
+
+    def __init__(self, cutter: Cutter | None = None) -> None:
+        self._cutter = cutter
         self._begin()
 
     def _begin(self) -> None:
         self._numbers = _Numbers()
-        self._starts = np.empty(0, np.int64)
-        self._sizes = np.empty(0, np.int64)
-        self._hashes = np.empty(0, np.uint32)
+        self._terms = _Spelt(_terms_of_word)
+        self._pieces = _Spelt(self._cutter.pieces if self._cutter else lambda _: ())
+        self._is_told = np.empty(0, bool)
 
-    def occurrences(self, texts: Sequence[str]) -> Occurrences:
-        """The terms of all texts, text by text; the same as those of `counts`, many at a time."""
+    def repeat(self) -> None:
+        """Tell words again that were told already."""
+        self._is_told[:] = False
+
+    def occurrences(self, said: Sequence[str], beside: Sequence[str]) -> Occurrences:
+        """The terms of all texts, text by text; the same as those of `counts`, many at a time.
+
+        Each word is told once. Runs without spaces have more terms than one, and are not told.
+        """
         if len(self._numbers) >= _REMEMBERED:
             self._begin()
-        parts = [np.empty(0, np.int64)]
-        sizes: list[int] = []
-        for start in range(0, len(texts), _AT_ONCE):
-            found = [tokens(text) for text in texts[start : start + _AT_ONCE]]
-            sizes += map(len, found)
-            words = map(self._numbers.__getitem__, chain.from_iterable(found))
-            parts.append(np.fromiter(words, np.int64, sum(sizes[start:])))
-        self._learn()
-        rows = np.repeat(np.arange(len(texts), dtype=np.uint32), sizes)
-        return self._expanded(rows, np.concatenate(parts))
+        found = array("I")
+        ends = [0]
+        cut: list[int | None] = []
+        number = self._numbers.__getitem__
+        for text, rest in zip(said, beside, strict=True):  # the words of all would fit no cache
+            words = self._cutter.words(text) if self._cutter else None
+            found.extend(map(number, tokens(text) if words is None else words))
+            cut.append(None if words is None else len(found))
+            found.extend(map(number, tokens(rest)))
+            ends.append(len(found))
+        self._terms.learn(self._numbers.names)
+        numbers = np.frombuffer(found, np.uint32)
+        times = self._terms.sizes[numbers]
+        sizes = np.array(ends[1:], np.int64) - np.array(ends[:-1], np.int64)
+        rows = np.repeat(np.arange(len(said), dtype=np.uint32), sizes)
+        return Occurrences(
+            np.repeat(rows, times),
+            self._terms.expanded(numbers, times),
+            self._untold(numbers),
+            self._cut_pieces(numbers, ends, cut) if self._cutter else [],
+        )
 
-    def _learn(self) -> None:
-        """Take down the terms of the words that are new."""
-        each = list(map(hashes_of, self._numbers.names[len(self._sizes) :]))
-        sizes = np.fromiter(map(len, each), np.int64, len(each))
-        fresh = np.fromiter(chain.from_iterable(each), np.uint32, int(sizes.sum()))
-        starts = len(self._hashes) + np.cumsum(sizes) - sizes
-        self._starts = np.concatenate([self._starts, starts])
-        self._sizes = np.concatenate([self._sizes, sizes])
-        self._hashes = np.concatenate([self._hashes, fresh])
+    def _cut_pieces(
+        self, words: Numbers, ends: list[int], cut: list[int | None]
+    ) -> list[Numbers | None]:
+        """The pieces of each text that was cut into words, from its first word to its last."""
+        self._pieces.learn(self._numbers.names)
+        times = self._pieces.sizes[words]
+        pieces = self._pieces.expanded(words, times)
+        upto = np.concatenate([[0], np.cumsum(times)]).tolist()
+        return [
+            None if end is None else pieces[upto[start] : upto[end]]
+            for start, end in zip(ends[:-1], cut, strict=True)
+        ]
 
-    def _expanded(self, rows: NDArray[np.uint32], words: NDArray[np.int64]) -> Occurrences:
-        """Each word replaced by its terms: one, none for a stop word, or many for a run."""
-        times = self._sizes[words]
-        # Where a word's terms begin among all hashes, less where they will stand.
-        shift = self._starts[words] - (np.cumsum(times) - times)
-        at = np.repeat(shift, times) + np.arange(times.sum())
-        is_here = np.zeros(len(self._sizes), bool)
-        is_here[words] = True
-        names = self._numbers.names
-        found = [names[number] for number in np.flatnonzero(is_here).tolist()]
-        return Occurrences(np.repeat(rows, times), self._hashes[at], found)
+    def _untold(self, words: Numbers) -> dict[str, int]:
+        self._is_told = np.append(
+            self._is_told, np.zeros(len(self._numbers) - len(self._is_told), bool)
+        )
+        is_new = np.zeros(len(self._numbers), bool)
+        is_new[words] = True
+        is_new &= ~self._is_told & (self._terms.sizes == 1)
+        self._is_told |= is_new
+        numbers = np.flatnonzero(is_new)
+        names = map(self._numbers.names.__getitem__, numbers.tolist())
+        terms = self._terms.values[self._terms.starts[numbers]].tolist()
+        return dict(zip(names, terms, strict=True))
+
+
+def _terms_of_word(word: str) -> tuple[int, ...]:
+    return () if word in _MARKS else hashes_of(word)
 
 
 def occurrences(texts: Sequence[str]) -> Occurrences:
     """The terms of all texts, as a vocabulary of its own finds them."""
-    return Vocabulary().occurrences(texts)
+    return Vocabulary().occurrences(texts, [""] * len(texts))
 
 
 def _pairs(run: str) -> list[str]:

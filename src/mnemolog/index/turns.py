@@ -33,15 +33,18 @@ def nearest(rows: Rows, seen: Mask, turns: Array, latest: Array, link: Array) ->
     """For each row the nearest one in sight, going by one link after the other; NONE if none is."""
     at = link[turns[rows]].astype(np.int64)
     for _ in range(_STEPS):
-        blind = np.flatnonzero(at != NONE)
-        blind = blind[~seen[latest[at[blind]]]]
-        if not len(blind):
+        there = np.flatnonzero(at != NONE)
+        found = latest[at[there]]
+        is_seen = seen[found]
+        if is_seen.all():
             break
+        blind = there[~is_seen]
         at[blind] = link[at[blind]]
     else:
         at = _leap(at, seen[latest], link)
-    is_there = at != NONE
-    at[is_there] = latest[at[is_there]]
+        there = np.flatnonzero(at != NONE)
+        found = latest[at[there]]
+    at[there] = found
     return at
 
 

@@ -79,10 +79,11 @@ class Vectors:
         """Whether every row still is what was written."""
         return all(one.is_whole(rows) for one in (self._bytes, self._worth, self._signs))
 
-    def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness":
-        """How close those of the first so many rows that are in sight come to a text."""
+    def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness | None":
+        """How close those of the first so many rows that are in sight come to a text; None if the
+        embedder cannot read it."""
         query = np.asarray(self._embedder.embed([text])[0], np.float32)
-        return Likeness(self, query, rows, mask)
+        return Likeness(self, query, rows, mask) if query.any() else None
 
     def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:
         """The cosine of the query with each of these of the first so many rows."""
@@ -94,8 +95,9 @@ class Vectors:
             part = slice(start, start + _CHUNK)
             block = stored[part] if is_all else stored[chosen[part]]
             found[part] = block.astype(np.float32) @ query
+        found *= worth if is_all else worth[chosen]
         # The last digits depend on where a row lies.
-        return np.round(found * (worth if is_all else worth[chosen]), 5)
+        return np.round(found, 5, out=found)
 
     def nearest(self, query: Floats, rows: int, chosen: RowNumbers) -> RowNumbers:
         """Those of the chosen rows whose signs differ least from the query's."""
@@ -126,13 +128,16 @@ class Likeness:
         self.average = 0.0
         self.is_filled = True
         chosen = np.flatnonzero(mask[:rows])
-        if len(chosen) and query.any():
+        if len(chosen):
             self._compare(chosen)
 
     def _compare(self, chosen: RowNumbers) -> None:
         if len(chosen) <= EXACT:
             found = self._cosines(chosen)
-            self.scores[chosen] = found
+            if len(found) == len(self.scores):
+                self.scores = found
+            else:
+                self.scores[chosen] = found
             self.average = float(found.mean())
             return
         self.is_filled = False

@@ -3,7 +3,7 @@
 Nothing here knows the database, so any process may do it, and whoever does gets the same.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ class Texts(NamedTuple):
 
     said: list[str]
     beside: list[str]
+    transaction: int = 0
+    """In each, a word is told once; if one is undone, its words have to be told again."""
 
 
 class Worked(NamedTuple):
@@ -27,7 +29,7 @@ class Worked(NamedTuple):
     terms: postings.Counted
     lengths: NDArray[np.int64]
     forms: dict[str, int]
-    """Words as they stood, for wildcards, each with its term; runs without spaces have none."""
+    """Words as they stood, for wildcards, each with its term, unless they were told before."""
     vectors: vectors.Encoded | None
 
 
@@ -36,7 +38,9 @@ class Worker:
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
-        self._vocabulary = tokens.Vocabulary()
+        self._cutter = cast(tokens.Cutter, embedder) if hasattr(embedder, "embed_pieces") else None
+        self._vocabulary = tokens.Vocabulary(self._cutter)
+        self._transaction = 0
 
     @property
     def embeds(self) -> bool:
@@ -45,15 +49,32 @@ class Worker:
 
     def work_out(self, texts: Texts) -> Worked:
         """The terms of texts, and with an embedder their vectors."""
-        whole = list(map(" ".join, zip(*texts, strict=True)))
-        found = self._vocabulary.occurrences(whole)
-        lengths = np.minimum(np.bincount(found.rows, minlength=len(whole)), LONGEST)
+        if texts.transaction != self._transaction:
+            self._transaction = texts.transaction
+            self._vocabulary.repeat()
+        found = self._vocabulary.occurrences(texts.said, texts.beside)
+        lengths = np.minimum(np.bincount(found.rows, minlength=len(texts.said)), LONGEST)
         return Worked(
             postings.counted(found.rows, found.hashes),
             lengths,
-            {word: own[0] for word in found.words if len(own := tokens.hashes_of(word)) == 1},
-            None if self._embedder is None else vectors.encoded(self._embedder.embed(texts.said)),
+            found.forms,
+            self._encoded(texts.said, found.pieces),
         )
+
+    def _encoded(
+        self, said: list[str], pieces: list[tokens.Numbers | None]
+    ) -> vectors.Encoded | None:
+        """The vectors of texts, made of their pieces where these are known already."""
+        if self._embedder is None:
+            return None
+        if self._cutter is None:
+            return vectors.encoded(self._embedder.embed(said))
+        none = np.empty(0, np.uint32)
+        found = self._cutter.embed_pieces([none if own is None else own for own in pieces])
+        left = [at for at, own in enumerate(pieces) if own is None]
+        if left:
+            found[left] = self._embedder.embed([said[at] for at in left])
+        return vectors.encoded(found)
 
 
 def joined(parts: list[Worked], embeds: bool) -> Worked:
