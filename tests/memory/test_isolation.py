@@ -187,6 +187,7 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
     "revisions": lambda view, sid: view.revisions(sid, "m1"),
     "hidden_entries": lambda view, sid: view.hidden_entries(sid),
     "minimap": lambda view, sid: view.minimap(sid),
+    "numbers": lambda view, sid: view.numbers(sid),
     "session_files": lambda view, sid: view.session_files(sid),
     "session_markers": lambda view, sid: view.session_markers(sid),
     "quarantined": lambda view, sid: view.quarantined(sid),
@@ -201,11 +202,12 @@ VERBS: dict[str, Callable[[Memory, str], object]] = {
 WORKERS = (
     "due_session due_sessions parked_sessions lesson_of keep_plan kept_plans apply_plan strike_plan"
     " mark_processed note_failure retry_session lease_session lease_user brought_back node_reader"
+    " due_again memory_prompt begin_memory_prompt"
 ).split()
 # Nodes belong to users, not to sessions: tests/memory/test_knowing.py shows who may see them.
 OF_NODES = (
     "read_node write_node append_node patch_node move_node delete_node revert_node tree graph"
-    " node_users node_links node_versions node_diff search_nodes proposals proposal_diff"
+    " folder node_users node_links node_versions node_diff search_nodes proposals proposal_diff"
     " accept_proposal reject_proposal similar_nodes merge_nodes citing"
 ).split()
 
@@ -235,10 +237,11 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
         name for name in dir(Memory) if not name.startswith("_") and callable(getattr(Memory, name))
     }
     without = {
-        "open", "close", "for_agent", "for_user", "create_session", "list_sessions",
+        "open", "close", "for_agent", "for_agents", "for_user", "create_session", "list_sessions",
         "get_global_statistics", "verify_erasure", "known_backups", "audit", "archive_idle",
         "purge", "maintain", "backup", "import_from", "import_native", "export_native", "migrate",
-        "decay_curves", "purge_runs", "readable_audit",
+        "decay_curves", "purge_runs", "readable_audit", "growth",
+        "use_settings",
         "export_to",  # writes what export_files gives
         *WORKERS, *OF_NODES,
     }  # fmt: skip

@@ -15,7 +15,8 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.errors import LockTimeoutError
-from mnemolog.fs.real import RealDisk, file_system
+from mnemolog.fs.mounts import file_system
+from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
 from mnemolog.stores.files import doctor, findings_root
 from mnemolog.stores.files.findings import KINDS, Finding, Tally

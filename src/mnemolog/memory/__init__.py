@@ -1,7 +1,7 @@
 """`Memory`: the one meeting place of every way in and every back end."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -99,16 +99,21 @@ class Memory(
         """
         return self._as(self._viewer._replace(agent=check_id(agent_id, "agent id")))
 
+    def for_agents(self, agent_ids: Iterable[str]) -> "Memory":
+        """A view that sees what any of these agents may; it writes as the first of them."""
+        first, *rest = [check_id(one, "agent id") for one in agent_ids]
+        return self._as(self._viewer._replace(agent=first, beside=tuple(rest)))
+
     def for_user(self, user_id: str) -> "Memory":
         """A view of one user's sessions."""
         return self._as(self._viewer._replace(user=check_id(user_id, "user id")))
 
     def _as(self, viewer: Viewer) -> "Memory":
-        for ours, theirs in zip(self._viewer, viewer, strict=True):
-            if ours is not None and ours != theirs:
-                raise NotAllowedError(
-                    "A view cannot be turned into somebody else's.",
-                    advice="Make it from the owner's handle.",
-                )
+        ours = self._viewer
+        if (ours.agents and ours.agents != viewer.agents) or ours.user not in (None, viewer.user):
+            raise NotAllowedError(
+                "A view cannot be turned into somebody else's.",
+                advice="Make it from the owner's handle.",
+            )
         ports = (self._index, self._kept_by, self._moved_by, self._shelved_by)
         return Memory(self._store, self.settings, self._clock, viewer, *ports)

@@ -1,7 +1,7 @@
 """What every part of `Memory` shares: the store, the settings, the clock, and who is asking."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from mnemolog.errors import InvalidQueryError, NotAllowedError, no_session
 from mnemolog.model.ids import check_id
@@ -12,9 +12,20 @@ from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemC
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
 from mnemolog.ports.shelf import Shelf
-from mnemolog.settings import Settings
+from mnemolog.settings import Settings, Storage
 
 _MAX_IN_FORCE = 256
+
+
+# What a session is written under: how it is stored, what hides secrets, when it is compacted.
+_Terms = tuple[Manifest, Storage, Redact | None, int]
+_T = TypeVar("_T")
+
+
+def _remember(known: dict[str, _T], session_id: str, one: _T) -> None:
+    if len(known) >= _MAX_IN_FORCE:
+        known.clear()
+    known[session_id] = one
 
 
 class Base:
@@ -40,6 +51,13 @@ class Base:
         self._viewer = viewer
         self.settings = settings or Settings()
         self._in_force: dict[str, tuple[Manifest, Settings]] = {}
+        self._terms: dict[str, _Terms] = {}
+
+    def use_settings(self, settings: Settings) -> None:
+        """Go by other settings from now on; views that were made before keep theirs."""
+        self.settings = settings
+        self._in_force.clear()
+        self._terms.clear()
 
     def _manifest(self, session_id: str) -> Manifest:
         """A session's facts, if it exists for this viewer."""
@@ -81,9 +99,7 @@ class Base:
         known = self._in_force.get(manifest.session_id)
         if known is None or known[0] is not manifest:
             known = (manifest, self.settings.with_overrides(manifest.settings))
-            if len(self._in_force) >= _MAX_IN_FORCE:
-                self._in_force.clear()
-            self._in_force[manifest.session_id] = known
+            _remember(self._in_force, manifest.session_id, known)
         return known[1]
 
     def _where(self, session_id: str | None) -> Circumstances:
@@ -93,17 +109,20 @@ class Base:
             storage, redact = self.settings.storage, self._redact(self.settings)
             return Circumstances(None, None, self._viewer, now, storage, redact)
         manifest = self._manifest(session_id)
+        terms = self._terms.get(session_id)
+        if terms is None or terms[0] is not manifest:
+            terms = self._work_out(manifest)
+        _, storage, redact, trigger = terms
+        user = manifest.user_id
+        return Circumstances(session_id, user, self._viewer, now, storage, redact, trigger)
+
+    def _work_out(self, manifest: Manifest) -> "_Terms":
+        """What a session is written under, for as long as its manifest stays."""
         settings = self._settings(manifest)
         trigger = settings.compaction.trigger(settings.storage.max_session_bytes)
-        return Circumstances(
-            session_id,
-            manifest.user_id,
-            self._viewer,
-            now,
-            settings.storage,
-            self._redact(settings),
-            trigger,
-        )
+        terms = (manifest, settings.storage, self._redact(settings), trigger)
+        _remember(self._terms, manifest.session_id, terms)
+        return terms
 
     def _redact(self, settings: Settings) -> Redact | None:
         """What hides secrets under these settings; nothing where that is switched off."""

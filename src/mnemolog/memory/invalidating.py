@@ -5,16 +5,21 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from typing import Any
+
+import msgspec
 
 from mnemolog.errors import MnemologError, NotAllowedError, SessionError, StorageError
 from mnemolog.memory.keeping import Keeping
-from mnemolog.model.lesson import Due
+from mnemolog.model.lesson import OWN, Due, Lesson, Log, Plan
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy import learning
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.learning import Marks
-from mnemolog.ports import Asked, LogKey, Unlearned
+from mnemolog.ports import SHARED, Asked, LogKey, Unlearned, of_own_log
+
+Markers = dict[str, Any]
 
 
 class Invalidating(Keeping):
@@ -31,10 +36,10 @@ class Invalidating(Keeping):
             after = learning.count_turn(marks)
             if after.turns - after.turns_seen < threshold:
                 return after
-            seq, _ = self._keeper.settled(session_id)
+            seq, _ = self._keeper.settled(LogKey("session", session_id))
             return learning.invalidate(after, seq, "turns", now)
 
-        return self._set_marks(session_id, counted).is_due
+        return self._set_marks(LogKey("session", session_id), counted).is_due
 
     def reset_session(self, session_id: str) -> bool:
         """Say that an agent begins anew here; True if there is something to learn from."""
@@ -51,25 +56,50 @@ class Invalidating(Keeping):
     def _invalidate(self, session_id: str, cause: learning.Cause) -> bool:
         if learning.is_exempt(self._manifest(session_id)):
             return False
-        seq, _ = self._keeper.settled(session_id)
+        log = LogKey("session", session_id)
+        seq, _ = self._keeper.settled(log)
         now = to_text(self._clock.now())
         change = partial(learning.invalidate, seq=seq, cause=cause, now=now)
-        return self._set_marks(session_id, change).is_due
+        return self._set_marks(log, change).is_due
 
-    def _set_marks(self, session_id: str, change: Callable[[Marks], Marks]) -> Marks:
-        """Change a session's marks under its lock; nothing is written where they stay."""
+    def _set_marks(self, log: LogKey, change: Callable[[Marks], Marks]) -> Marks:
+        """Change a log's marks under its lock; nothing is written where they stay."""
 
-        def edit(manifest: Manifest) -> Manifest:
-            before = learning.marks_of(manifest.markers)
+        def edit(markers: dict[str, Any]) -> dict[str, Any]:
+            before = learning.marks_of(markers)
             after = change(before)
-            return manifest if after == before else learning.marked(manifest, after)
+            return markers if after == before else learning.with_marks(markers, after)
 
-        return learning.marks_of(self._store.change(session_id, edit).markers)
+        return learning.marks_of(self._change_markers(log, edit))
+
+    def _change_markers(self, log: LogKey, edit: Callable[[Markers], Markers]) -> Markers:
+        """Change what a log's markers are; nobody writes to the log meanwhile."""
+        if log.kind != "session":
+            return self._keeper.mark(log, edit)
+
+        def edited(manifest: Manifest) -> Manifest:
+            after = edit(manifest.markers)
+            if after is manifest.markers:
+                return manifest
+            return msgspec.structs.replace(manifest, markers=after)
+
+        return self._store.change(log.id, edited).markers
+
+    def _while_still(self, log: LogKey, work: Callable[[], object]) -> None:
+        """Do something while nobody can write to a log, or delete or erase anything in it."""
+
+        def edit(markers: Markers) -> Markers:
+            work()
+            return markers
+
+        self._change_markers(log, edit)
 
     def due_sessions(self, limit: int | None = None, now: datetime | None = None) -> list[Due]:
         """The sessions to learn from, oldest first; for the owner alone.
 
-        They come from the index, which knows them without looking at each session.
+        They come from the index, which knows them without looking at each session. What users and
+        all share outside of sessions is learned from too: once nobody has added to it for a while,
+        or so many lines came as turns make a session due.
         """
         self._only_for_owner()
         moment = now or self._clock.now()
@@ -89,7 +119,7 @@ class Invalidating(Keeping):
             with suppress(StorageError):  # derived: without it every session is looked at
                 return self._index.unlearned(asked)
         found = [one for one in self._looked_at() if _is_meant(one, asked)]
-        found.sort(key=lambda one: (_since(one), one.manifest.session_id))
+        found.sort(key=lambda one: (one.since, one.manifest.session_id))
         return found[: asked.limit]
 
     def _looked_at(self) -> Iterator[Unlearned]:
@@ -103,6 +133,19 @@ class Invalidating(Keeping):
                 read = self._store.read(log, OWNER, after=marks.processed_until).entries
                 turns = 0 if marks.turns else sum(map(learning.ends_turn, read))
                 yield Unlearned(*one, turns)
+        for log in (SHARED, *(LogKey("user", user) for user in self._keeper.users())):
+            found = self._unlearned_own(log)
+            if found is not None:
+                yield found
+
+    def _unlearned_own(self, log: LogKey) -> Unlearned | None:
+        """A log that is no session's, if it has lines that nobody has learned from."""
+        read = self._store.read(log, OWNER, last=0).summary
+        markers = self._keeper.markers(log)
+        new = read.last_seq - learning.marks_of(markers).processed_until
+        if new <= 0:
+            return None
+        return of_own_log(log, markers, read.last_seq, read.last_written, new)
 
     def _due(self, one: Unlearned, threshold: int) -> Due:
         manifest, marks = one.manifest, learning.marks_of(one.manifest.markers)
@@ -113,9 +156,10 @@ class Invalidating(Keeping):
             cause=_cause(one, marks, threshold),
             invalidated=marks.invalidated,
             processed_until=marks.processed_until,
-            since=_since(one),
+            since=one.since,
             attempts=marks.attempts,
             error=marks.error,
+            log=_kind(one.log),
         )
 
     def mark_processed(self, due: Due, until: int, total: str) -> bool:
@@ -129,7 +173,7 @@ class Invalidating(Keeping):
             is_ours = marks.processed_until == due.processed_until < until
             return learning.advance(marks, until, total) if is_ours else marks
 
-        after = self._try_marks(due.session_id, advanced)
+        after = self._try_marks(log_of(due), advanced)
         return after is not None and after.processed_until == until
 
     def note_failure(self, due: Due, error: BaseException) -> bool:
@@ -145,26 +189,41 @@ class Invalidating(Keeping):
             is_ours = marks.processed_until == due.processed_until
             return learning.fail(marks, code, now, self.settings) if is_ours else marks
 
-        after = self._try_marks(due.session_id, failed)
+        after = self._try_marks(log_of(due), failed)
         return after is not None and after.is_parked
 
     def retry_session(self, session_id: str) -> bool:
-        """Learn from a session again that failed; True if it was parked."""
+        """Learn from a session again that failed; True if it was parked. `@` and a user's id means
+        that user's own log, `@` alone the shared one."""
         self._only_for_owner()
+        log = self._named_log(session_id)
+        if log.kind != "session":
+            was_parked = learning.marks_of(self._keeper.markers(log)).is_parked
+            self._set_marks(log, learning.retry)
+            return was_parked
         was_parked = learning.marks_of(self._manifest(session_id).markers).is_parked
         with self.brought_back(session_id):
-            self._set_marks(session_id, learning.retry)
+            self._set_marks(log, learning.retry)
         return was_parked
 
-    def _try_marks(self, session_id: str, change: Callable[[Marks], Marks]) -> Marks | None:
+    def _named_log(self, name: str) -> LogKey:
+        """The log that a name means; a session's own name comes first."""
+        if name.startswith(OWN):
+            try:
+                self._manifest(name)
+            except SessionError:
+                return LogKey("user", name[1:]) if name[1:] else SHARED
+        return LogKey("session", name)
+
+    def _try_marks(self, log: LogKey, change: Callable[[Marks], Marks]) -> Marks | None:
         """The marks after a change; None if the session is gone."""
         with suppress(SessionError):
-            return self._set_marks(session_id, change)
+            return self._set_marks(log, change)
         return None
 
-    def lease_session(self, session_id: str) -> AbstractContextManager[bool]:
+    def lease_session(self, session_id: str, log: Log = "session") -> AbstractContextManager[bool]:
         """Hold the work on a session; False inside if another worker does. Ends with its holder."""
-        return self._lease("learn", session_id)
+        return self._lease("learn" if log == "session" else "learn-own", session_id)
 
     def lease_user(self, user_id: str) -> AbstractContextManager[bool]:
         """The same for everything that is known of a user, for who must not be disturbed."""
@@ -175,18 +234,19 @@ class Invalidating(Keeping):
         return self._keeper.lease(f"{what}-{sha256(whose.encode()).hexdigest()[:32]}")
 
     @contextmanager
-    def brought_back(self, session_id: str) -> Iterator[None]:
+    def brought_back(self, session_id: str, log: Log = "session") -> Iterator[None]:
         """Have a session out of the archive for a while, if it lies there."""
         self._only_for_owner()
-        archived = self._manifest(session_id).archived_at
+        archived = self._manifest(session_id).archived_at if log == "session" else None
         if archived is None:
             yield
             return
-        end = self._keeper.settled(session_id)
+        own = LogKey("session", session_id)
+        end = self._keeper.settled(own)
         self._keeper.restore(session_id)
         yield
         with suppress(SessionError):
-            if self._keeper.settled(session_id) == end:  # else somebody writes to it again
+            if self._keeper.settled(own) == end:  # else somebody writes to it again
                 self._keeper.archive(session_id, archived)
 
     def _only_for_owner(self) -> None:
@@ -207,9 +267,17 @@ def _cause(one: Unlearned, marks: Marks, threshold: int) -> str:
     return "turns" if 0 < threshold <= one.turns else "idle"
 
 
-def _since(one: Unlearned) -> str:
-    marks = learning.marks_of(one.manifest.markers)
-    return marks.invalidated_at if marks.is_due else one.last_written or one.manifest.created_at
+def log_of(work: Due | Plan | Lesson) -> LogKey:
+    """The log that something is to be learned from."""
+    if work.log == "session":
+        return LogKey("session", work.session_id)
+    return LogKey("user", work.user_id) if work.log == "user" else SHARED
+
+
+def _kind(log: LogKey | None) -> Log:
+    if log is None:
+        return "session"
+    return "user" if log.kind == "user" else "shared"
 
 
 def _is_meant(one: Unlearned, asked: Asked) -> bool:

@@ -1,5 +1,6 @@
 """Keeping logs small: compaction, on demand and by itself, and what it moved to the archive."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
@@ -70,7 +71,7 @@ class Keeping(Proving):
         return sum(self._read(session_id, last=0).summary.counts.values())
 
     def _stored(
-        self, log: LogKey, writes: list[Write], where: Circumstances
+        self, log: LogKey, writes: Sequence[Write], where: Circumstances
     ) -> tuple[Appended, tuple[str, ...]]:
         """Append, making room where there is none; and what there is to say about that."""
         told: str | None = None

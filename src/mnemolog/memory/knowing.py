@@ -11,6 +11,7 @@ from mnemolog.model import plain
 from mnemolog.model.ids import check_id
 from mnemolog.model.lesson import Edit, Waiting, source_name
 from mnemolog.model.node import (
+    Folder,
     Graph,
     Hunk,
     Leaf,
@@ -22,7 +23,7 @@ from mnemolog.model.node import (
 )
 from mnemolog.model.times import to_text
 from mnemolog.policy import front_matter
-from mnemolog.policy.access import OWNER, Viewer
+from mnemolog.policy.access import OWNER
 from mnemolog.policy.composing import (
     composed,
     expect,
@@ -37,6 +38,7 @@ from mnemolog.ports import Wanted
 
 _ASKED = ("SOUL.md", "AGENTS.md")
 _MOST_DEPTH = 8
+_MOST_NAMES = 1000
 
 Change = Callable[[Node | None], str | None]
 
@@ -50,9 +52,31 @@ class Knowing(Proving, Finding):
         """A node as it is now; raises `NodeNotFoundError`."""
         return self._shelf.read(self._reads(user_id, address), address)
 
-    def tree(self, user_id: str | None = None) -> list[Leaf]:
-        """All nodes of a user, the four files first, then by address."""
-        return self._shelf.tree(self._reads(user_id))
+    def tree(self, user_id: str | None = None, path: str = "") -> list[Leaf]:
+        """All nodes of a user, the four files first, then by address; or those below a folder."""
+        return self._shelf.tree(self._reads(user_id), path)
+
+    def folder(
+        self,
+        path: str = "",
+        *,
+        user_id: str | None = None,
+        after: str = "",
+        limit: int = 200,
+        unfold: int = 0,
+    ) -> Folder:
+        """One level of the tree: what lies directly in a folder, folders with their counts first.
+
+        It costs what it shows, however many nodes there are. Of a level with more than `limit`
+        names, `next` says what to give as `after` for the rest. A folder with at most `unfold`
+        nodes is told whole instead, with those in folders below it.
+        """
+        user = self._reads(user_id)
+        most = min(max(plain.count(limit, "limit") or 0, 1), _MOST_NAMES)
+        found = self._shelf.folder(user, path, after, most)
+        if after or not found.branches or found.nodes > (plain.count(unfold, "unfold") or 0):
+            return found
+        return found._replace(leaves=tuple(self._shelf.tree(user, path)), branches=(), next="")
 
     def node_users(self) -> list[str]:
         """The users whose nodes this handle may read."""
@@ -238,7 +262,8 @@ class Knowing(Proving, Finding):
 
         def change(node: Node | None) -> str | None:
             expect(node, address, expected)
-            return wanted.text
+            # Under the lock once more: an erasure may have cut it since.
+            return numbered(self._shelf.versions(user, address), version, address).text
 
         return self._written(address, change, user, why, wanted.sources, None)
 
@@ -325,7 +350,7 @@ class Knowing(Proving, Finding):
 
     def _may_know(self, user: str) -> bool:
         """The owner, that user's view, and an agent's in whose sight a session of the user is."""
-        agent = Viewer(self._viewer.agent)
+        agent = self._viewer._replace(user=None)
         if agent == OWNER or self._viewer.user not in (None, user):
             return self._viewer.user in (None, user)
         index = self._search_index()

@@ -1,20 +1,30 @@
 """Learning: what a distiller is given of a session."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from operator import attrgetter
+from urllib.parse import quote
 
 from mnemolog.errors import NodeNotFoundError, SessionError, SessionNotFoundError
+from mnemolog.memory.invalidating import log_of
 from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.planning import Planning
+from mnemolog.memory.recalling import Recalling
 from mnemolog.model.entry import Entry
-from mnemolog.model.lesson import Due, Lesson
+from mnemolog.model.lesson import Due, Lesson, Plan, Prompt
 from mnemolog.model.node import Leaf, Node, NodeHit
+from mnemolog.model.query import KINDS, Query
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
-from mnemolog.policy import learning, transcript
+from mnemolog.policy import learning, repeating, transcript
 from mnemolog.policy.access import OWNER
+from mnemolog.policy.blocks import is_node
 from mnemolog.policy.learning import Marks
-from mnemolog.ports import LogKey, Unlearned
+from mnemolog.ports import LogKey, Unlearned, of_own_log
 from mnemolog.ports.distiller import NodeReader
+
+# So many entries and nodes are looked at for what was said before.
+_NEAREST = 12
 
 
 class _Nodes:
@@ -25,9 +35,10 @@ class _Nodes:
         self._user = user_id
 
     def read(self, address: str) -> Node | None:
-        """A node as it is now, or None."""
+        """A node as it is now, or None; a hand may have written its name in another case."""
+        there = self._memory._shelf.spelled(self._user, address)
         try:
-            return self._memory.read_node(address, user_id=self._user)
+            return self._memory.read_node(there, user_id=self._user)
         except NodeNotFoundError:
             return None
 
@@ -44,7 +55,7 @@ class _Nodes:
         return self._memory.search_nodes(text, user_id=self._user, limit=limit)
 
 
-class Learning(Planning):
+class Learning(Planning, Recalling):
     """The verbs by which a worker reads sessions; for the owner alone."""
 
     def due_session(self, session_id: str) -> Due | None:
@@ -58,19 +69,29 @@ class Learning(Planning):
         is_new = one.last_seq > marks.processed_until
         return self._due(Unlearned(*one, 0), 0) if is_new else None
 
+    def due_again(self, plan: Plan) -> Due | None:
+        """What a plan was made for, as it stands now: None if nothing in it is new."""
+        if plan.log == "session":
+            return self.due_session(plan.session_id)
+        self._only_for_owner()
+        found = self._unlearned_own(log_of(plan))
+        return None if found is None else self._due(found, 0)
+
     def lesson_of(self, due: Due) -> Lesson | None:
         """What is to be learned from a session; None if that was done meanwhile.
 
         Everything in it is durable: the line that it ends with can be remembered.
         """
         self._only_for_owner()
+        log = log_of(due)
         try:
-            until, total = self._keeper.settled(due.session_id)
-            manifest = self._manifest(due.session_id)
+            until, total = self._keeper.settled(log)
+            manifest = self._facts(log)
             marks = learning.marks_of(manifest.markers)
             if marks.processed_until != due.processed_until or until <= marks.processed_until:
                 return None
-            entries = self._learnable(manifest, marks, until)
+            found = self._learnable(log, manifest, marks, until)
+            entries = tuple(self._news(manifest.user_id, found))
         except SessionNotFoundError:
             return None
         return Lesson(
@@ -82,19 +103,73 @@ class Learning(Planning):
             until=until,
             until_sum=total,
             now=to_text(self._clock.now()),
+            log=due.log,
         )
 
-    def _learnable(self, manifest: Manifest, marks: Marks, until: int) -> tuple[Entry, ...]:
+    def _facts(self, log: LogKey) -> Manifest:
+        """A session's facts; of another log its markers, which is all there is."""
+        if log.kind == "session":
+            return self._manifest(log.id)
+        return of_own_log(log, self._keeper.markers(log), 0, None, 0).manifest
+
+    def _learnable(
+        self, log: LogKey, manifest: Manifest, marks: Marks, until: int
+    ) -> tuple[Entry, ...]:
         """The entries up to a line that nobody has learned from, in order."""
         if learning.is_exempt(manifest):
             return ()
-        log = LogKey("session", manifest.session_id)
         found = list(self._store.read(log, OWNER, after=marks.processed_until).entries)
         found += self._moved_since(manifest, marks.processed_until, {one.id for one in found})
         found.sort(key=attrgetter("seq"))
         return tuple(one for one in found if one.seq <= until and learning.may_learn(one))
 
+    def _news(self, user: str | None, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The entries without what memory has said before, and an agent writes down again."""
+        for entry in entries:
+            if self._index is None or not repeating.may_repeat(entry):
+                yield entry
+                continue
+            fresh = repeating.news_in(entry, self._nearest(user, entry))
+            if fresh is not None:
+                yield fresh
+
+    def _nearest(self, user: str | None, entry: Entry) -> repeating.Known:
+        """What memory would have shown to somebody who asked for just this."""
+        asked = Query(
+            text=entry.text,
+            kinds=KINDS,
+            limit=_NEAREST,
+            unowned=self.settings.knowledge.default_user,
+            is_quiet=True,
+        )
+        viewer = self._viewer._replace(user=user)
+        now, decay = self._clock.now(), self.settings.decay
+        hits = self._search_index().search(asked, viewer, None, now, decay)
+        found = [hit.entry for hit in hits if user is not None or self._is_nobodys(hit)]
+        nodes = [one for one in found if is_node(one)]
+        return repeating.Known(
+            tuple(line for node in nodes for line in self._lines(node, entry)),
+            tuple(one for one in found if not is_node(one) and repeating.is_older(one, entry)),
+        )
+
+    def _lines(self, node: Entry, entry: Entry) -> Iterator[str]:
+        """The lines of a node that do not rest on the entry itself."""
+        with suppress(NodeNotFoundError):  # removed meanwhile
+            body = self._shelf.read(node.user_id or "", node.id).body
+            own = f"/{quote(entry.id, safe='')}"
+            yield from (line for line in body.splitlines() if own not in line)
+
     def node_reader(self, user_id: str) -> NodeReader:
         """What a distiller may read of a user's graph."""
         self._only_for_owner()
         return _Nodes(self, user_id)
+
+    def memory_prompt(self) -> Prompt | None:
+        """What the root tells its memory-agents; None where that is left to the package."""
+        self._only_for_owner()
+        return self._shelf.prompt()
+
+    def begin_memory_prompt(self, text: str) -> bool:
+        """Put such a text there for people to edit; False if there is one, which stays."""
+        self._only_for_owner()
+        return self._shelf.begin_prompt(text)

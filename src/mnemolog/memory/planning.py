@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 
 from mnemolog.errors import InputError, NodeConflictError, NodeNotFoundError, SessionNotFoundError
-from mnemolog.memory.invalidating import Invalidating
+from mnemolog.memory.invalidating import Invalidating, log_of
 from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.model.entry import FORMAT, Entry
@@ -33,21 +33,28 @@ class Planning(Invalidating, Knowing):
         An edit that does not say what it rests on rests on the whole lesson.
         """
         self._only_for_owner()
-        edits = tuple(_with_sources(edit, lesson) for edit in proposal.edits)
+        edits = tuple(
+            _with_sources(self._as_it_stands(lesson.user_id, edit), lesson)
+            for edit in proposal.edits
+        )
         made: list[Plan] = []
 
-        def keep(manifest: Manifest) -> Manifest:
+        def keep() -> None:
             kept = self._living_edits(edits)
             if kept is not None:
                 plan = _plan(lesson, kept, by)
                 if kept:
                     self._shelf.keep_plan(plan)
                 made.append(plan)
-            return manifest
 
         # Under the lock: whoever erases an entry after this finds the plan, and cuts it.
-        self._store.change(lesson.session_id, keep)
+        self._while_still(log_of(lesson), keep)
         return made[0] if made else None
+
+    def _as_it_stands(self, user_id: str, edit: Edit) -> Edit:
+        """The edit of the node that is there, which may write its name in another case."""
+        address = self._shelf.spelled(user_id, edit.address)
+        return msgspec.structs.replace(edit, address=address)
 
     def kept_plans(self) -> list[Plan]:
         """The plans that were noted and not yet struck out."""
@@ -67,12 +74,8 @@ class Planning(Invalidating, Knowing):
         self._only_for_owner()
         done: list[Applied] = []
 
-        def apply(manifest: Manifest) -> Manifest:
-            done.append(self._applied(plan))
-            return manifest
-
         try:
-            self._store.change(plan.session_id, apply)
+            self._while_still(log_of(plan), lambda: done.append(self._applied(plan)))
         except NodeConflictError:
             done.append(Applied("conflict"))
         except (InputError, SessionNotFoundError):
@@ -162,26 +165,30 @@ class Planning(Invalidating, Knowing):
         living = self._still_there({source for edit in given for source in edit.sources})
         kept: list[Edit] = []
         for edit in given:
-            are_there = [(one.session_id, one.entry_id, one.seq) in living for one in edit.sources]
+            are_there = [(one.name, one.seq) in living for one in edit.sources]
             if all(are_there):
                 kept.append(edit)
             elif any(are_there):
                 return None
         return tuple(kept)
 
-    def _still_there(self, sources: set[Source]) -> set[tuple[str, str, int]]:
-        """Those of the sources that are there now, each in the revision that is."""
-        found: set[tuple[str, str, int]] = set()
-        for session in {source.session_id for source in sources}:
-            ids = {source.entry_id for source in sources if source.session_id == session}
-            found |= {(session, one.id, one.seq) for one in self._there(session, ids)}
-        return found
+    def _still_there(self, sources: set[Source]) -> set[tuple[str, int]]:
+        """Those of the sources that are there now, by name, each in the revision that is."""
+        ids: dict[LogKey, dict[str, Source]] = {}
+        for one in sources:
+            ids.setdefault(LogKey(one.log, one.session_id), {})[one.entry_id] = one
+        return {
+            (named[one.id].name, one.seq)
+            for log, named in ids.items()
+            for one in self._there(log, set(named))
+        }
 
-    def _there(self, session_id: str, ids: set[str]) -> Iterator[Entry]:
+    def _there(self, log: LogKey, ids: set[str]) -> Iterator[Entry]:
         try:
-            yield from self._store.read(LogKey("session", session_id), OWNER, ids=ids).entries
-            moved = self._moved_since(self._store.load(session_id), 0, set())
-            yield from (one for one in moved if one.id in ids)
+            yield from self._store.read(log, OWNER, ids=ids).entries
+            if log.kind == "session":
+                moved = self._moved_since(self._store.load(log.id), 0, set())
+                yield from (one for one in moved if one.id in ids)
         except SessionNotFoundError:
             return
 
@@ -197,18 +204,20 @@ class Planning(Invalidating, Knowing):
 
 
 def _with_sources(edit: Edit, lesson: Lesson) -> Edit:
-    if edit.sources:
+    """The edit with what it rests on; what it says of an entry of another log is taken as read."""
+    known = {one.id: lesson.source(one) for one in lesson.entries}
+    if not edit.sources:
+        return msgspec.structs.replace(edit, sources=tuple(known.values()))
+    if lesson.log == "session":
         return edit
-    all_of_it = tuple(
-        Source(one.session_id or lesson.session_id, one.id, one.seq, one.origin)
-        for one in lesson.entries
-    )
-    return msgspec.structs.replace(edit, sources=all_of_it)
+    named = tuple(dict.fromkeys(known.get(one.entry_id, one) for one in edit.sources))
+    return msgspec.structs.replace(edit, sources=named)
 
 
 def _plan(lesson: Lesson, edits: tuple[Edit, ...], by: str) -> Plan:
     """The same lesson makes a plan of the same name, however often it is repeated."""
-    name = sha256(f"{lesson.session_id}\n{lesson.until}".encode()).hexdigest()[:24]
+    of = lesson.session_id if lesson.log == "session" else f"{lesson.log}\n{lesson.user_id}"
+    name = sha256(f"{of}\n{lesson.until}".encode()).hexdigest()[:24]
     return Plan(
         v=FORMAT,
         id=f"{name}-{lesson.until}",
@@ -218,6 +227,7 @@ def _plan(lesson: Lesson, edits: tuple[Edit, ...], by: str) -> Plan:
         until_sum=lesson.until_sum,
         distiller=by,
         edits=edits,
+        log=lesson.log,
     )
 
 

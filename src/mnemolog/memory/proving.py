@@ -1,6 +1,7 @@
 """Proving: looking into every byte below the root for what should be gone."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from mnemolog.errors import CorruptionError, NotAllowedError, SchemaInvalidError
@@ -106,15 +107,12 @@ class Proving(Base):
         gone = frozenset(ids)
         wanted = {form: needle for one in gone for form, needle in _named(one)}
         wanted |= needles(text for text in texts if is_strict or len(text) >= _SHORTEST)
-        files = 0
+        sizes: Counter[str] = Counter()
 
-        def count(done: int, total: int) -> None:
-            nonlocal files
-            files = total
-            if progress is not None:
-                progress(done, total)
+        def looked(path: str, size: int) -> None:
+            sizes[path] += size
 
-        found = list(self._keeper.scan(wanted, count))
+        found = list(self._keeper.scan(wanted, progress, looked))
         kept = [] if is_strict else [one for one in found if one.entry_id is not None]
         living = [one for one in kept if one.entry_id not in gone]
         said = {_needle(one) for one in living}
@@ -124,9 +122,13 @@ class Proving(Base):
             if one not in living and not (one.path.startswith(INDEX) and _needle(one) in said)
         ]
         is_owner = self._viewer == OWNER
+        places = Counter(dict.fromkeys(map(_part, sizes), 0))
+        places.update(_part(one.path) for one in left)
         return Verification(
             clean=not left,
-            files=files,
+            files=len(sizes),
+            bytes=sizes.total(),
+            places=dict(sorted(places.items())) if is_owner else {},
             traces=tuple(map(_shown, left[:_MOST_SHOWN])) if is_owner else (),
             elsewhere=len(living) if is_owner else 0,
         )
@@ -140,6 +142,11 @@ def _named(identifier: str) -> Iterator[tuple[str, bytes]]:
         return
     for field in ('"id":', '"id": ', '"target":'):
         yield f"id {identifier}, as {field}", field.encode() + quoted
+
+
+def _part(path: str) -> str:
+    """The part of the root that a file lies in; a file beside the folders stands for itself."""
+    return path.partition("/")[0].removesuffix(" (unpacked)")
 
 
 def _needle(trace: Trace) -> str:

@@ -16,7 +16,7 @@ from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model.entry import Entry
 from mnemolog.model.maintenance import Purge, Reach
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_text
+from mnemolog.model.times import normalise, to_moment, to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.retention import Due, Kept, Terms, due
 from mnemolog.ports import SHARED, LogKey, Progress
@@ -34,23 +34,31 @@ class Purging(Forgetting):
     """The verb that applies retention."""
 
     def purge(
-        self, *, dry_run: bool = False, confirm: bool = False, progress: Progress | None = None
+        self,
+        *,
+        dry_run: bool = False,
+        confirm: bool = False,
+        as_of: object = None,
+        progress: Progress | None = None,
     ) -> Purge:
         """Hide what is past its retention, erase what was hidden for longer than it can be undone.
 
         A root's first purge only tells what it would do, until it is confirmed. For the owner.
+        With `as_of`, the `purged_at` of a dry run, exactly what that told is purged.
         """
         self._for_owner("purge")
+        now = self._clock.now()
+        at = now if as_of is None else min(now, to_moment(normalise(as_of, "as_of")))
         is_known = self._last_purge() is not None
         if dry_run or not (confirm or is_known):
-            return self._purge(progress, is_dry=True, needs_confirmation=not is_known)
+            return self._purge(progress, at, is_dry=True, needs_confirmation=not is_known)
         with self._keeper.lease(MAINTAIN) as is_mine:
             if not is_mine:
                 raise LockTimeoutError(
                     "Another program maintains this memory at the moment.",
                     advice="Nothing was purged. Try again when it is done.",
                 )
-            return self._purge(progress)
+            return self._purge(progress, at)
 
     def _last_purge(self) -> str | None:
         """When this root was last purged; None if it never was, so that nobody agreed yet."""
@@ -60,12 +68,13 @@ class Purging(Forgetting):
     def _purge(
         self,
         progress: Progress | None,
+        at: datetime | None = None,
         *,
         is_dry: bool = False,
         is_automatic: bool = False,
         needs_confirmation: bool = False,
     ) -> Purge:
-        work = _Work(self._clock.now(), is_dry, is_automatic)
+        work = _Work(at or self._clock.now(), is_dry, is_automatic)
         logs = list(self._all_logs())
         for number, (log, manifest) in enumerate(logs, 1):
             try:
@@ -103,6 +112,7 @@ class Purging(Forgetting):
         last = self._store.read(log, OWNER, last=0).summary.last_seq
         found = due(self._kept(log, manifest), Terms(privacy, work.now))
         is_archived = manifest is not None and manifest.archived_at is not None
+        work.spared(log, found.spared)
         if work.is_dry:
             work.erased(log, found)
             work.hidden(log, found.hide)
@@ -181,6 +191,11 @@ class _Work:
         self._removed: list[str] = []
         self._hidden = _Tally()
         self._erased = _Tally()
+        self._spared = _Tally()
+
+    def spared(self, log: LogKey, entries: tuple[Entry, ...]) -> None:
+        """Count what stays of a log though it is old."""
+        self._spared.add(log, entries)
 
     def hidden(self, log: LogKey, entries: tuple[Entry, ...] | list[Entry]) -> None:
         """Count what was hidden in a log."""
@@ -199,6 +214,7 @@ class _Work:
             purged_at=to_text(self.now),
             tombstoned=self._hidden.reach(),
             erased=self._erased.reach(),
+            spared=self._spared.reach(),
             removed_sessions=tuple(self._removed),
             failed=self.failed,
             needs_confirmation=needs_confirmation,

@@ -203,7 +203,9 @@ class Receiver:
             where = self._memory._where(target.session)
         else:  # in a dry run it never will
             anywhere = self._memory._where(None)
-            where = anywhere._replace(session_id=target.session, user_id=target.user)
+            where = msgspec.structs.replace(
+                anywhere, session_id=target.session, user_id=target.user
+            )
         drafted = drafting.draft(found.record, where)
         return drafted.entry, drafted.notes
 

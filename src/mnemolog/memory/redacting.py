@@ -148,7 +148,8 @@ class Redacting(Forgetting):
         ]
         if not hidden:
             return []
-        where = self._where(None)._replace(session_id=hidden[0].entry.session_id)
+        session_id = hidden[0].entry.session_id
+        where = msgspec.structs.replace(self._where(None), session_id=session_id)
         revision = Write(_revision(hidden[0].entry, redact, to_text(now)), True)
         return [revision, self._marking("tombstone", identifier, where, "")]
 

@@ -3,8 +3,9 @@
 from mnemolog.errors import NodeNotFoundError
 from mnemolog.memory.consolidating import Consolidating
 from mnemolog.model.lesson import Waiting
-from mnemolog.model.node import Hunk, NodeReceipt
+from mnemolog.model.node import Hunk, Node, NodeReceipt
 from mnemolog.policy.access import OWNER
+from mnemolog.policy.composing import composed, expect, fields_of, text_of
 from mnemolog.policy.hunks import hunks
 
 
@@ -34,20 +35,23 @@ class Reviewing(Consolidating):
         """
         waiting = self._proposal(proposal_id)
         edit = waiting.edit
+        said = text_of(edit.body if text is None else text, "text")
+        fields = fields_of(edit.title, edit.description, None)
+        by = waiting.distiller if self._viewer == OWNER else None
         expected = edit.expected
         if text is not None:
             expected = self._hash_now(waiting.user_id, edit.address)
-        receipt = self.write_node(
-            edit.address,
-            edit.body if text is None else text,
-            user_id=waiting.user_id,
-            title=edit.title,
-            description=edit.description,
-            expected=expected,
-            reason=edit.reason,
-            sources=[one.name for one in edit.sources],
-            by=waiting.distiller if self._viewer == OWNER else None,
-            plan=f"review-{waiting.id}",
+
+        def change(node: Node | None) -> str:
+            # Under the lock once more: an erasure takes out what rests on what is gone.
+            if waiting not in self._shelf.waiting(waiting.user_id):
+                raise _not_waiting(proposal_id)
+            expect(node, edit.address, expected)
+            return composed(node, said, fields)
+
+        names = [one.name for one in edit.sources]
+        receipt = self._written(
+            edit.address, change, waiting.user_id, edit.reason, names, by, f"review-{waiting.id}"
         )
         self._shelf.settle(waiting.user_id, waiting.id)
         return receipt
@@ -68,7 +72,11 @@ class Reviewing(Consolidating):
         for one in self.proposals():
             if one.id == proposal_id:
                 return one
-        raise NodeNotFoundError(
-            f"No proposal {proposal_id!r:.80} waits.",
-            advice="`mnemolog review list` shows what does.",
-        )
+        raise _not_waiting(proposal_id)
+
+
+def _not_waiting(proposal_id: str) -> NodeNotFoundError:
+    return NodeNotFoundError(
+        f"No proposal {proposal_id!r:.80} waits.",
+        advice="`mnemolog review list` shows what does.",
+    )

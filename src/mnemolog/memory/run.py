@@ -45,7 +45,6 @@ class Run:
         self.id = run_id
         self.is_open = True
         self._settings = memory.settings.compartments
-        self._used: Counter[str] | None = None
         self.handed = Echoes()
         """What the tools of this run have handed out from memory."""
         self.compartments = compartments.known(self._settings, own)
@@ -68,6 +67,14 @@ class Run:
                 self.memory._keeper.end_run(self.session_id, self.id)
             self.is_open = False
 
+    def is_gone(self) -> bool:
+        """Whether it has ended, by whomever, or its session is not there any more."""
+        try:
+            self.memory._manifest(self.session_id)
+        except SessionNotFoundError:
+            return True
+        return self.memory._store.read(self._own_log, self.memory._viewer).summary.last_seq == 0
+
     def save(
         self,
         compartment: str,
@@ -82,19 +89,20 @@ class Run:
     ) -> Receipt:
         """Save a note; under an id that is there it takes the place of that note."""
         chosen = self._chosen(compartment)
+        pairs = compartments.check_metadata(metadata)
         record = {
             "type": NOTE,
             "content": content,
             "id": id,
             "category": category,
             "tags": tags if isinstance(tags, str) else list(tags or ()),
-            "metadata": compartments.check_metadata(metadata) or None,
+            "metadata": pairs or None,
             "priority": 5 if priority is None else priority,
             "compartment": chosen.mark,
             "origin": origin,
         }
         note = {name: value for name, value in record.items() if value is not None}
-        compartments.check_length(chosen, content, self._settings)
+        compartments.check_length(chosen, content, pairs, self._settings)
         compartments.check_rule(chosen, note)
         where = self._where(chosen)
         drafted = drafting.draft(note, where)
@@ -192,12 +200,16 @@ class Run:
 
     def _where(self, chosen: Compartment) -> Circumstances:
         where = self.memory._where(self.session_id)
-        return where._replace(run_id=self.id) if chosen.scope == "run" else where
+        if chosen.scope != "run":
+            return where
+        return msgspec.structs.replace(where, run_id=self.id)
+
+    @property
+    def _own_log(self) -> LogKey:
+        return LogKey("run", self.session_id, self.id)
 
     def _log(self, chosen: Compartment) -> LogKey:
-        if chosen.scope == "run":
-            return LogKey("run", self.session_id, self.id)
-        return LogKey("session", self.session_id)
+        return self._own_log if chosen.scope == "run" else LogKey("session", self.session_id)
 
     def _reading(self, chosen: Compartment) -> Reading:
         self.memory._manifest(self.session_id)
@@ -224,7 +236,6 @@ class Run:
         if chosen.scope == "session":
             self.memory._keeper.use(self.session_id, ids, to_text(now))
             return
-        self._own_uses().update(ids)
         where = self._where(chosen)
         line = Entry(
             v=FORMAT,
@@ -246,11 +257,8 @@ class Run:
             )
 
     def _own_uses(self) -> Counter[str]:
-        if self._used is None:
-            log = LogKey("run", self.session_id, self.id)
-            lines = self.memory._store.read(log, self.memory._viewer, types={"event"}).entries
-            noted = (one.content for one in lines if one.category == USE)
-            self._used = Counter(
-                str(id) for content in noted if isinstance(content, dict) for id in content["ids"]
-            )
-        return self._used
+        lines = self.memory._store.read(self._own_log, self.memory._viewer, types={"event"}).entries
+        noted = (one.content for one in lines if one.category == USE)
+        return Counter(
+            str(id) for content in noted if isinstance(content, dict) for id in content["ids"]
+        )

@@ -1,5 +1,6 @@
 """Writing: entries, typed entries, preferences, revisions."""
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
@@ -15,7 +16,7 @@ from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id
-from mnemolog.model.observing import timed
+from mnemolog.model.observing import observers, tell_took
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
@@ -157,25 +158,31 @@ class Writing(Forgetting):
 
     def _write(self, session_id: str | None, records: list[Mapping[str, Any]]) -> list[Receipt]:
         where = self._where(session_id)
-        drafts = [drafting.draft(record, where) for record in records]
-        logs = {self._log_of(drafted.entry, where) for drafted in drafts}
-        if not logs:
-            return []
-        if len(logs) > 1:
-            raise SchemaInvalidError(
-                "One call writes to one log, but these entries have different scopes.",
-                advice="Add those of scope user and shared by calls of their own.",
-                field="scope",
-            )
-        batch = [(Write(drafted.entry, drafted.is_given), drafted) for drafted in drafts]
-        return self._append(logs.pop(), batch, where)
+        log: LogKey | None = None
+        batch: list[tuple[Write, Drafted]] = []
+        for record in records:
+            drafted = drafting.draft(record, where)
+            own = self._log_of(drafted.entry, where)
+            if log is not None and own != log:
+                raise SchemaInvalidError(
+                    "One call writes to one log, but these entries have different scopes.",
+                    advice="Add those of scope user and shared by calls of their own.",
+                    field="scope",
+                )
+            log = own
+            batch.append((Write(drafted.entry, drafted.is_given), drafted))
+        return self._append(log, batch, where) if log is not None else []
 
     def _append(
         self, log: LogKey, batch: list[tuple[Write, Drafted]], where: Circumstances
     ) -> list[Receipt]:
-        with timed("write", where.session_id) as numbers:
-            numbers["entries"] = len(batch)
-            done, told = self._stored(log, [write for write, _ in batch], where)
+        writes, drafts = zip(*batch, strict=True)
+        began = time.perf_counter()
+        done, told = self._stored(log, writes, where)
+        if observers:
+            tell_took("write", where.session_id, began, entries=len(batch))
+        warnings = done.warnings + told
+        lines = zip(writes, drafts, done.seqs, done.revised, strict=True)
         return [
             Receipt(
                 id=write.entry.id,
@@ -184,11 +191,9 @@ class Writing(Forgetting):
                 seq=seq,
                 session_id=write.entry.session_id,
                 redactions=drafted.hidden,
-                warnings=drafted.notes + done.warnings + told,
+                warnings=drafted.notes + warnings,
             )
-            for (write, drafted), seq, is_revision in zip(
-                batch, done.seqs, done.revised, strict=True
-            )
+            for write, drafted, seq, is_revision in lines
         ]
 
     def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:

@@ -29,6 +29,10 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     traces: tuple[str, ...]
     elsewhere: int
     """Places in entries that live: they say the same, and nobody asked for them to go."""
+    bytes: int = 0
+    """How much was looked through, what was unpacked for it included."""
+    places: dict[str, int] = {}
+    """For each part of the root that was looked through, how often something was left there."""
 
 
 class Erasure(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ def check_id(value: object, what: str = "id") -> str:
         raise InvalidFormatError(
             f"The {what} has {len(value)} characters; the limit is {MAX_ID}.", field=what
         )
-    if _UNSTORABLE.search(value):
+    if not value.isprintable() and _UNSTORABLE.search(value):
         raise InvalidFormatError(
             f"The {what} contains a NUL or a lone surrogate, which no file can hold.",
             advice="Remove that character.",

@@ -1,8 +1,11 @@
 """What looking closely at a session tells."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from mnemolog.model.entry import Entry
+from mnemolog.model.session import Summary
 
 
 class RawLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,3 +94,15 @@ class PurgeRuns(msgspec.Struct, frozen=True, kw_only=True):
 
     last: str | None
     next: str | None
+
+
+class Numbered(NamedTuple):
+    """Sessions in numbers, counted without reading a line."""
+
+    summary: Summary
+    hidden: int
+    sessions: int
+    since: str | None
+    """When the first of them began."""
+    limit_bytes: int = 0
+    """How large a session may grow, where one was asked for."""

@@ -8,24 +8,39 @@ import msgspec
 from mnemolog.model.entry import Entry
 from mnemolog.model.node import NodeReceipt
 
+Log = Literal["session", "user", "shared"]
+"""Where an entry stands: in a session's log, in a user's own one, or in the one that is shared."""
+
+OWN = "@"
+"""What the name of a log begins with that is no session's; in a source no session's name does."""
+
 
 def source_name(session_id: str, entry_id: str) -> str:
-    """How a node names an entry."""
+    """How a node names an entry of a session."""
     return f"{quote(session_id, safe='')}/{quote(entry_id, safe='')}"
 
 
-class Source(msgspec.Struct, frozen=True):
+def own_source_name(user_id: str, entry_id: str) -> str:
+    """How a node names an entry of a user's own log; without a user, of the shared one."""
+    return f"{OWN}{source_name(user_id, entry_id)}"
+
+
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     """An entry that an edit rests on, in the revision that was read."""
 
     session_id: str
+    """Of a user's own log it is the user's id, of the shared one it is empty."""
     entry_id: str
     seq: int
     origin: str = "agent"
+    log: Log = "session"
 
     @property
     def name(self) -> str:
-        """As it stands in a node: `<session>/<entry>`, with odd characters percent-encoded."""
-        return source_name(self.session_id, self.entry_id)
+        """As it stands in a node: `<session>/<entry>`, with odd characters percent-encoded; of a
+        user's own log `@<user>/<entry>`, of the shared one `@/<entry>`."""
+        named = source_name if self.log == "session" else own_source_name
+        return named(self.session_id, self.entry_id)
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,9 +80,25 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     """The number of the last line that this lesson covers."""
     until_sum: str
     now: str
+    log: Log = "session"
+    """Whose entries these are; of a log that is no session's, `session_id` is `@` and the user."""
+
+    def source(self, entry: Entry) -> Source:
+        """One of the entries, as what an edit rests on."""
+        session = entry.session_id or self.session_id
+        where = {"session": session, "user": self.user_id, "shared": ""}[self.log]
+        return Source(where, entry.id, entry.seq, entry.origin, self.log)
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class Prompt(NamedTuple):
+    """What a root tells its memory-agents, where it lies, and the beginning of its hash."""
+
+    path: str
+    text: str
+    hash: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Edits between being made and being applied; named by session and last line."""
 
     v: int
@@ -78,6 +109,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     until_sum: str
     distiller: str
     edits: tuple[Edit, ...]
+    log: Log = "session"
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +139,7 @@ class Applied(NamedTuple):
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that should be learned from, or one that is parked."""
+    """A session, or a log of its own, that should be learned from, or one that is parked."""
 
     session_id: str
     user_id: str
@@ -120,3 +152,5 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     since: str
     attempts: int = 0
     error: str = ""
+    log: Log = "session"
+    """Else it is a user's own log, or the shared one, and `session_id` is `@` and the user."""

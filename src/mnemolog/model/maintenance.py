@@ -31,6 +31,8 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
     """What is past its retention: hidden now, and restorable for a while."""
     erased: Reach
     """What was hidden for so long that it cannot be undone, and what archived sessions held."""
+    spared: Reach = Reach()
+    """Decisions that are past their retention and stay, for somebody approved them."""
     removed_sessions: tuple[str, ...] = ()
     """The archived sessions that went as a whole."""
     failed: dict[str, str] = {}
@@ -45,6 +47,8 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
         yield from _places(self.tombstoned)
         yield f"{would}erased, for that cannot be undone any more: {_told(self.erased)}"
         yield from _places(self.erased)
+        if self.spared.count:
+            yield f"kept, for they were approved: {_told(self.spared)}"
         for session in self.removed_sessions:
             yield f"{would}removed as a whole: the archived session {session}"
         for name, why in self.failed.items():

@@ -73,6 +73,25 @@ class Leaf(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
+class Branch(NamedTuple):
+    """A folder in a level of the tree, and how many nodes lie below it at any depth."""
+
+    path: str
+    nodes: int
+
+
+class Folder(NamedTuple):
+    """One level of the tree, or a part of it: what lies directly in a folder."""
+
+    path: str
+    nodes: int
+    """How many nodes lie below it at any depth; the four files are none of them."""
+    branches: tuple[Branch, ...]
+    leaves: tuple[Leaf, ...]
+    next: str = ""
+    """Where the rest of a long level begins; empty if this is all."""
+
+
 class NodeVersion(msgspec.Struct, frozen=True, kw_only=True):
     """One version of a node; `text` is the whole file, None where the node was removed."""
 

@@ -52,6 +52,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What is searched: entries, nodes, or both."""
     unowned: str = ""
     """Whose nodes the sessions without a user add to; filled in, never asked for."""
+    is_quiet: bool = False
+    """Whether finding something is no use of it; for looks of our own, never asked for."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,8 @@ SHAPES: dict[str, tuple[str, ...]] = {
 REQUIRED = {"decision": ("decision",), "finding": ("description",), "preference": ("key", "value")}
 LISTS = frozenset({"alternatives_considered", "alternatives", "approved_by", "learned_from"})
 
+# Every name that is spelled as it is stored; a record of these alone needs no respelling.
+_SPELLED = frozenset({"priority", *ENVELOPE, *ALIASES, *DERIVED}.union(*SHAPES.values()))
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
@@ -111,26 +113,41 @@ def snake(name: str) -> str:
 
 def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """The checked envelope fields of a record; `notes` collects what was changed or left out."""
-    given = {snake(str(name)): value for name, value in record.items()}
-    kind = type_name(given.get("type", "conversation"))
-    if kind not in TYPES and (near := _nearest_type(kind)):
-        notes.append(f"{kind!r} is a type of your own; did you mean {near!r}?")
+    given = record if record.keys() <= _SPELLED else _respelled(record)
+    kind = given.get("type", "conversation")
+    if kind not in TYPES:
+        kind = _other_type(kind, notes)
     own = SHAPES.get(kind, ())
-    fields: dict[str, Any] = {"type": kind}
+    fields: dict[str, Any] = {}
     flat: dict[str, Any] = {}
     for name, value in given.items():
-        if name == "type":
-            continue
         if name in own and not (name == "context" and "content" in given):
             flat[name] = value
+        elif name in ENVELOPE:
+            if value is not None:
+                fields[name] = value
         elif name in DERIVED:
             notes.append(f"{name} is derived and was not stored")
         elif name == "priority":
             fields["importance"] = _importance_of(value)
         elif value is not None:
-            fields[_known(ALIASES.get(name, name), own)] = value
+            fields[_aliased(name, own)] = value
+    fields["type"] = kind
     _settle_content(kind, fields, flat, notes)
-    return _checked(fields, notes)
+    _check(fields, notes)
+    return fields
+
+
+def _respelled(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {snake(str(name)): value for name, value in record.items()}
+
+
+def _other_type(given: object, notes: list[str]) -> str:
+    """A type of one's own, or one that is spelled otherwise."""
+    kind = type_name(given)
+    if kind not in TYPES and (near := _nearest_type(kind)):
+        notes.append(f"{kind!r} is a type of your own; did you mean {near!r}?")
+    return kind
 
 
 @lru_cache(maxsize=256)
@@ -139,9 +156,10 @@ def _nearest_type(kind: str) -> str | None:
     return next(iter(difflib.get_close_matches(kind, TYPES, 1, _ALIKE)), None)
 
 
-def _known(name: str, own: tuple[str, ...]) -> str:
-    if name in ENVELOPE:
-        return name
+def _aliased(name: str, own: tuple[str, ...]) -> str:
+    """The field that goes by another name too; refuses a name that no field has."""
+    if name in ALIASES:
+        return ALIASES[name]
     known = sorted({*ENVELOPE, *own, *ALIASES, "priority"})
     near = difflib.get_close_matches(name, known, 1)
     raise SchemaInvalidError(
@@ -164,6 +182,13 @@ def _settle_content(
     kind: str, fields: dict[str, Any], flat: dict[str, Any], notes: list[str]
 ) -> None:
     content = fields.get("content")
+    if flat or not isinstance(content, str):
+        content = _composed(kind, content, fields, flat)
+    fields["content"] = _checked_content(kind, content, notes)
+
+
+def _composed(kind: str, content: Any, fields: dict[str, Any], flat: dict[str, Any]) -> Any:
+    """The content of a record that does not give it as a text alone."""
     flat = {name: value for name, value in flat.items() if value is not None}
     if isinstance(content, Mapping):
         content = {**content, **flat}
@@ -176,7 +201,7 @@ def _settle_content(
         content["references"] = references  # kept as it came; the envelope holds the plain list
     if kind == "conversation" and isinstance(content, Mapping):
         content = _unwrap_message(content, fields)
-    fields["content"] = _checked_content(kind, content, notes)
+    return content
 
 
 def _unwrap_message(content: Mapping[str, Any], fields: dict[str, Any]) -> Any:
@@ -213,30 +238,28 @@ def _check_own_fields(kind: str, content: dict[str, Any]) -> None:
         plain.unit(content.get("confidence"), "confidence")
 
 
-def _checked(fields: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+def _check(fields: dict[str, Any], notes: list[str]) -> None:
     """Check only what was given; what was not keeps the entry's default."""
-    references = _references(fields)
-    checked = {name: _CHECKS[name](value, name, notes) for name, value in fields.items()}
-    if references:
-        checked["references"] = references
-    if "origin" not in checked:
-        checked["origin"] = _BY_ROLE.get(checked.get("role", ""), "agent")
-    return checked
-
-
-def _name(value: object, name: str, notes: list[str]) -> str:
-    return check_id(value, name.replace("_", " "))
+    if "references" in fields or "metadata" in fields:
+        fields["references"] = _references(fields)
+    for name, value in fields.items():
+        if name in _NAMES:
+            fields[name] = check_id(value, _NAMES[name])
+        elif name in _CHECKS:
+            fields[name] = _CHECKS[name](value, name, notes)
+    if "origin" not in fields:
+        fields["origin"] = _BY_ROLE.get(fields.get("role", ""), "agent")
 
 
 _Check = Callable[[Any, str, list[str]], Any]
 _BY_ROLE = {"user": "user", "tool": "tool"}
+_NAMES = {
+    name: name.replace("_", " ")
+    for name in "id session_id user_id agent_id run_id role category compartment".split()
+}
+# Type, content and references are checked before.
 _CHECKS: dict[str, _Check] = {
-    **dict.fromkeys(
-        "id session_id user_id agent_id run_id role category compartment".split(), _name
-    ),
     **dict.fromkeys(("metadata", "context"), plain.plain_object),
-    **dict.fromkeys(("type", "content"), lambda value, name, notes: value),  # checked already
-    "references": lambda value, name, notes: (),  # all of its forms are gathered beforehand
     "tags": lambda value, name, notes: plain.tags(value),
     "importance": lambda value, name, notes: plain.unit(value, name),
     "scope": lambda value, name, notes: one_of(value, SCOPES, name),
@@ -249,8 +272,6 @@ def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """One plain list, whichever of the source documents' three forms was given."""
     metadata = fields.get("metadata")
     beside = metadata.get("references") if isinstance(metadata, Mapping) else None
-    if beside is None and "references" not in fields:
-        return ()
     found = [*_reference_ids(fields.get("references")), *_reference_ids(beside)]
     return tuple(dict.fromkeys(check_id(one, "reference") for one in found))
 
@@ -274,7 +295,7 @@ def as_record(given: object) -> Mapping[str, Any]:
     """What was handed in as a record, if it is one; None is the empty one."""
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(given, dict | Mapping):  # in this order: most are, and to ask is cheap
         raise SchemaInvalidError(f"An entry is an object, not {shown(given)}.")
     return given
 
@@ -282,9 +303,14 @@ def as_record(given: object) -> Mapping[str, Any]:
 def typed(kind: str, record: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     """A typed writer's arguments as one record, refused if what the type needs is missing."""
     merged = {**as_record(record), **fields, "type": kind}
-    content = merged.get("content")
-    there = content if isinstance(content, Mapping) else merged
-    for name in REQUIRED.get(kind, ()):
-        if there.get(name) is None and not isinstance(content, str):
-            raise SchemaInvalidError(f"A {kind} needs `{name}`.", field=name)
+    if kind in REQUIRED and not isinstance(merged.get("content"), str):
+        _check_required(kind, merged)
     return merged
+
+
+def _check_required(kind: str, record: Mapping[str, Any]) -> None:
+    content = record.get("content")
+    there = content if isinstance(content, Mapping) else record
+    for name in REQUIRED[kind]:
+        if there.get(name) is None:
+            raise SchemaInvalidError(f"A {kind} needs `{name}`.", field=name)

@@ -1,16 +1,29 @@
 """Timestamps: ISO 8601 in UTC with milliseconds, always ending in `Z`."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from mnemolog.errors import InvalidFormatError, shown
 
 # Clocks may disagree by this much before a timestamp counts as lying in the future.
 SKEW = timedelta(minutes=5)
 
+# Up to here a float tells every microsecond from the next whole second.
+_EXACT = 2**32
+
 
 def to_text(moment: datetime) -> str:
     """Write a moment the way every mnemolog file does."""
+    seconds = moment.timestamp()
+    if 0 <= seconds < _EXACT:
+        return f"{_second(int(seconds))}.{moment.microsecond // 1000:03}Z"
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """A whole second since the epoch, as text: most of what is written falls into the same few."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
 
 
 def to_moment(text: str) -> datetime:

@@ -9,6 +9,13 @@ class Viewer(NamedTuple):
 
     agent: str | None = None
     user: str | None = None
+    beside: tuple[str, ...] = ()
+    """Further agents, for whoever reads what several of them may see."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """All agents that are asking; none if any agent's things are meant."""
+        return () if self.agent is None else (self.agent, *self.beside)
 
 
 OWNER = Viewer()
@@ -28,7 +35,7 @@ class Scoped(Protocol):
 
 def may_see_session(viewer: Viewer, agent_ids: Sequence[str], user_id: str | None) -> bool:
     """An agent sees the sessions that name it; a user's view only those of that user."""
-    if viewer.agent is not None and viewer.agent not in agent_ids:
+    if viewer.agent is not None and not any(agent in agent_ids for agent in viewer.agents):
         return False
     return viewer.user is None or viewer.user == user_id
 
@@ -37,11 +44,11 @@ def may_see(viewer: Viewer, item: Scoped) -> bool:
     """What is scoped to an agent or a run is for that agent alone; the rest is for the session."""
     if viewer.agent is None or item.scope not in ("agent", "run"):
         return True
-    return item.agent_id == viewer.agent
+    return item.agent_id in viewer.agents
 
 
 def may_change(viewer: Viewer, item: Scoped) -> bool:
     """Only the writer or the owner may revise or delete an entry; a user nothing shared."""
     if viewer.agent is not None:
-        return item.agent_id == viewer.agent
+        return item.agent_id in viewer.agents
     return viewer.user is None or item.scope != "shared"

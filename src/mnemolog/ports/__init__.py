@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from mnemolog.errors import InvalidQueryError
-from mnemolog.model.entry import Damage, Entry
+from mnemolog.model.entry import FORMAT, Damage, Entry
+from mnemolog.model.lesson import OWN
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.session import Manifest, Summary
+from mnemolog.policy import learning
 from mnemolog.policy.access import Viewer
 from mnemolog.settings import Decay, Storage
 
@@ -134,6 +136,10 @@ class Fed(NamedTuple):
 
     entry: Entry
     after: Position
+    secrets: tuple[str, ...] = ()
+    """The kinds of the secrets that were hidden in it, one for each placeholder."""
+    damaged: int = 0
+    """How many lines before it, after the one that came last, could not be read."""
 
 
 class News(NamedTuple):
@@ -146,6 +152,8 @@ class News(NamedTuple):
     size: int
     manifest: Manifest | None
     """A session's facts; a user's or the shared log has none."""
+    markers: Mapping[str, Any] = {}
+    """How far such a log was learned from."""
 
 
 class Use(NamedTuple):
@@ -231,12 +239,38 @@ class Asked(NamedTuple):
 
 
 class Unlearned(NamedTuple):
-    """A session with lines that nobody has learned from; `turns` of them are answers."""
+    """A session with lines that nobody has learned from; `turns` of them are answers.
+
+    A user's own log and the shared one have no facts but their markers: then `log` names it, every
+    line counts as a turn, and the manifest holds nothing else.
+    """
 
     manifest: Manifest
     last_seq: int
     last_written: str | None
     turns: int
+    log: LogKey | None = None
+
+    @property
+    def since(self) -> str:
+        """Since when it is due, or when it was written to last."""
+        marks = learning.marks_of(self.manifest.markers)
+        last = self.last_written or self.manifest.created_at
+        return marks.invalidated_at if marks.is_due else last
+
+
+def of_own_log(
+    log: LogKey, markers: Mapping[str, Any], last_seq: int, last_written: str | None, turns: int
+) -> Unlearned:
+    """A log that is no session's, with lines that nobody has learned from."""
+    facts = Manifest(
+        v=FORMAT,
+        session_id=f"{OWN}{log.id}",
+        user_id=log.id or None,
+        created_at=last_written or "",
+        markers=dict(markers),
+    )
+    return Unlearned(facts, last_seq, last_written, turns, log)
 
 
 class Follower(Protocol):
@@ -265,7 +299,8 @@ class Index(Protocol):
         """The sessions that the viewer may see, last changed first, without looking at each."""
 
     def unlearned(self, asked: Asked) -> list[Unlearned]:
-        """The sessions that are due to be learned from, oldest first, without looking at each."""
+        """The sessions that are due to be learned from, and the logs that are no session's,
+        oldest first, without looking at each."""
 
     def catch_up(self, progress: Progress | None = None) -> int:
         """Read what is new; a search does so by itself. Says how many entries were added."""

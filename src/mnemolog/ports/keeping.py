@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mnemolog.model.entry import Entry
 from mnemolog.policy.access import Viewer
@@ -49,6 +49,10 @@ class Audited(NamedTuple):
     reason: str
     criteria: dict[str, int]
     place: str = ""
+
+
+Looked = Callable[[str, int], None]
+"""Told which file was looked through, and how many bytes of it, unpacked ones included."""
 
 
 class Trace(NamedTuple):
@@ -113,8 +117,16 @@ class Keeper(Protocol):
     def lines(self, log: LogKey) -> Iterator[Entry]:
         """Every line that a log holds: superseded and hidden ones too, and marks."""
 
-    def settled(self, session_id: str) -> tuple[int, str]:
-        """Make a session's log durable; gives the number and the sum of its last line."""
+    def settled(self, log: LogKey) -> tuple[int, str]:
+        """Make a log durable; gives the number and the sum of its last line."""
+
+    def markers(self, log: LogKey) -> dict[str, Any]:
+        """The markers of a user's own log or the shared one; a session has its own facts."""
+
+    def mark(
+        self, log: LogKey, change: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Change them durably; nobody else writes to the log or its markers meanwhile."""
 
     def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
         """Remove a session and everything in it, wherever it lies, for good.
@@ -193,6 +205,9 @@ class Keeper(Protocol):
         """Whether a path leads to where everything is kept: nothing else may be written there."""
 
     def scan(
-        self, needles: Mapping[str, bytes], progress: Progress | None = None
+        self,
+        needles: Mapping[str, bytes],
+        progress: Progress | None = None,
+        looked: Looked | None = None,
     ) -> Iterator[Trace]:
         """Look for bytes in every file, also inside archives; `needles` are named by their form."""

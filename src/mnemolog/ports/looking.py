@@ -1,13 +1,15 @@
-"""The port of looking closely: windows of a long log, exact lines, files. A capability."""
+"""The port of looking closely: parts of a long log, exact lines, files. A capability."""
 
 from collections.abc import Collection
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from mnemolog.errors import InvalidQueryError
 from mnemolog.model.entry import Entry
-from mnemolog.model.inspecting import Bucket, FileFact, RawLine
+from mnemolog.model.inspecting import Bucket, FileFact, Numbered, RawLine
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import LogKey
+
+UNITS = ("hour", "day", "month")
 
 
 class Span(NamedTuple):
@@ -22,6 +24,7 @@ class Span(NamedTuple):
     types: Collection[str] | None = None
     agents: Collection[str] | None = None
     with_hidden: bool = False
+    only_hidden: bool = False
 
 
 class Placed(NamedTuple):
@@ -32,20 +35,25 @@ class Placed(NamedTuple):
     revisions: int
     died: str | None = None
     redactions: tuple[str, ...] = ()
+    uses: int = 0
+    """How often it was found or read."""
+    used: str | None = None
+    """When last."""
 
 
-class Used(NamedTuple):
-    """How often an entry was found or read, and when last."""
+class Leaf(NamedTuple):
+    """Some entries of a span, the nearest first; how many it holds, and the whole log."""
 
-    times: int
-    last: str
+    placed: list[Placed]
+    within: int
+    total: int
 
 
-class Looker(Protocol):
-    """What can be seen of a log beside its entries."""
+class Leafer(Protocol):
+    """Shows parts of a log in the order in which things were first said."""
 
-    def window(self, log: LogKey, viewer: Viewer, span: Span) -> "Window":
-        """The entries of a part of a log, read one at a time, in order."""
+    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Leaf:
+        """The first few entries of a span, as the viewer may see it."""
 
     def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
         """One entry, a hidden one too; None if the viewer may not see it."""
@@ -57,25 +65,28 @@ class Looker(Protocol):
     def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
         """A log in at most so many parts of equal length."""
 
+
+class Counter(Leafer, Protocol):
+    """Shows and counts entries at the cost of those that are shown."""
+
+    def numbers(self, session_id: str | None, viewer: Viewer) -> Numbered:
+        """A session in numbers, or all that the viewer may see."""
+
+    def hidden(self, session_id: str | None, viewer: Viewer, skip: int, most: int | None) -> Leaf:
+        """What is hidden and the viewer might bring back, latest first; of a session or all."""
+
+    def growth(self, viewer: Viewer, unit: str) -> dict[str, dict[str, int]]:
+        """How many entries of each type were said in each hour, day or month."""
+
+
+class Looker(Leafer, Protocol):
+    """What can be seen of a log beside its entries; whatever it is asked, it reads the log."""
+
     def files(self, session_id: str) -> list[FileFact]:
         """The files that make up a session."""
 
-    def used(self, session_id: str) -> dict[str, Used]:
-        """The uses of a session's entries."""
-
     def quarantined(self, log: LogKey) -> int:
         """How many damaged pieces of a log are kept aside."""
-
-
-class Window(Protocol):
-    """A part of a log: how many entries there are in it, and the entries themselves."""
-
-    @property
-    def total(self) -> int:
-        """How many entries the span holds."""
-
-    def take(self, skip: int, most: int) -> list[Placed]:
-        """So many of them, after the first few."""
 
 
 @runtime_checkable
@@ -84,6 +95,19 @@ class CanLook(Protocol):
 
     def looker(self) -> Looker:
         """What looks."""
+
+
+@runtime_checkable
+class CanCount(Protocol):
+    """An index that knows where each entry of a log stands."""
+
+    def counter(self) -> Counter:
+        """What counts and shows."""
+
+
+def counter_of(index: object) -> Counter | None:
+    """The way to look into logs by an index; None if it knows none."""
+    return index.counter() if isinstance(index, CanCount) else None
 
 
 def looker_of(store: object) -> Looker:

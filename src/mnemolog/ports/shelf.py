@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol
 
-from mnemolog.model.lesson import Plan, Waiting
-from mnemolog.model.node import Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
+from mnemolog.model.lesson import Plan, Prompt, Waiting
+from mnemolog.model.node import Folder, Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
 from mnemolog.policy.drafting import Redact
 
 
@@ -17,8 +17,14 @@ class Shelf(Protocol):
     def read(self, user_id: str, address: str) -> Node:
         """A node as it is now; raises `NodeNotFoundError`."""
 
-    def tree(self, user_id: str) -> list[Leaf]:
-        """All nodes of a user, the four files first, then by address."""
+    def spelled(self, user_id: str, address: str) -> str:
+        """The address of the node that is there, however it writes its name; else the one given."""
+
+    def tree(self, user_id: str, path: str = "") -> list[Leaf]:
+        """All nodes of a user, the four files first, then by address; or those below a folder."""
+
+    def folder(self, user_id: str, path: str, after: str, limit: int) -> Folder:
+        """One level of the tree, at most so many names of it, from where `next` said."""
 
     def citing(self, user_id: str, source: str) -> list[str]:
         """The addresses of the nodes that rest on a source; `/<entry>` means any session's."""
@@ -81,3 +87,10 @@ class Shelf(Protocol):
 
     def settle(self, user_id: str, waiting_id: str) -> None:
         """Take a proposal out of the review for good."""
+
+    def prompt(self) -> Prompt | None:
+        """What memory-agents are told here; None where that is left to the package. Raises
+        `SettingsError` for one that cannot be used."""
+
+    def begin_prompt(self, text: str) -> bool:
+        """Put such a text there for people to edit; False if there is one."""

@@ -1,6 +1,7 @@
 """The settings themselves: every section, key, default, range and one-line description."""
 
 import re
+from functools import cached_property
 from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
@@ -47,8 +48,8 @@ class PerType(Section, Generic[T], frozen=True, kw_only=True):
         return value
 
 
-class Storage(Section, frozen=True, kw_only=True):
-    """How logs are written and how large they may grow."""
+class Storage(Section, frozen=True, kw_only=True, dict=True):
+    """How logs are written and how large they may grow; its sizes are worked out once."""
 
     max_session_size_mb: Annotated[
         Megabytes, Meta(description="Largest size of one session's log and runs, in MiB.")
@@ -93,17 +94,17 @@ class Storage(Section, frozen=True, kw_only=True):
         ),
     ] = 1000
 
-    @property
+    @cached_property
     def max_session_bytes(self) -> int:
         """The session limit in bytes."""
         return max(1, int(self.max_session_size_mb * MIB))
 
-    @property
+    @cached_property
     def max_root_bytes(self) -> int:
         """The limit of the whole root in bytes; 0 means none."""
         return max(1, int(self.max_root_size_mb * MIB)) if self.max_root_size_mb else 0
 
-    @property
+    @cached_property
     def segment_bytes(self) -> int:
         """The segment size in bytes."""
         return max(1, int(self.segment_size_mb * MIB))

@@ -19,6 +19,7 @@ from mnemolog.ports import (
     exporter_of,
 )
 from mnemolog.ports.keeping import Wiped
+from mnemolog.ports.looking import Counter, counter_of
 from mnemolog.ports.shelf import Shelf
 from mnemolog.settings import Decay
 
@@ -64,6 +65,12 @@ class LazyIndex:
         self, shape: str, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> dict[str, Any]:
         return exporter_of(self._index()).export(shape, viewer, session_id, now, decay)
+
+    def counter(self) -> Counter:
+        """What shows parts of logs, and counts."""
+        found = counter_of(self._index())
+        assert found is not None
+        return found
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         return self._index().sessions(wanted, viewer)

@@ -129,6 +129,10 @@ class SimulatedDisk:
             self._count("ident", path)
             return self._volume.ident(path)
 
+    def survey(self, path: str) -> list[tuple[str, Stat]]:
+        found = ((name, self.stat(f"{path}/{name}" if path else name)) for name in self.list(path))
+        return [(name, status) for name, status in found if status is not None]
+
     def list(self, path: str) -> list[str]:
         with self._mutex:
             self._count("list", path)

@@ -46,10 +46,13 @@ class Server(NamedTuple):
 
 @contextmanager
 def in_thread(
-    root: Path, settings: Mapping[str, object] | None = None, work_agents: Path | None = None
+    root: Path,
+    settings: Mapping[str, object] | None = None,
+    work_agents: Path | None = None,
+    opened: Memory | None = None,
 ) -> Iterator[Server]:
     """A server in a thread of this process, on a port that the system picks."""
-    with Memory.open(root, settings=settings, environ={}) as memory:
+    with opened or Memory.open(root, settings=settings, environ={}) as memory:
         token = tokens.owner_token(str(root))
         folder = None if work_agents is None else str(work_agents)
         with bind("127.0.0.1", 0) as listening:

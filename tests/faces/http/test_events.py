@@ -34,7 +34,15 @@ def readers(server, scope=OWNER):
 
 
 @pytest.fixture
-def session(server, session):
+def followed(server):
+    """The owner's feed, which follows what is written from now on."""
+    feed = server.built.house.feeds.of(OWNER)
+    feed.wait(30)
+    return feed
+
+
+@pytest.fixture
+def session(server, followed, session):
     """The same session, once what was written to it has been told."""
     last = server.memory.get_entries(session)[-1].id
     feed = server.built.house.feeds.of(OWNER)

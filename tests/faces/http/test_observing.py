@@ -5,6 +5,9 @@ import logging
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from mnemolog import Memory
 from mnemolog.errors import LockTimeoutError
@@ -55,11 +58,12 @@ def test_the_eight_metrics_are_counted_and_hold_no_content(tmp_path):
         log = next((root / "sessions" / session).glob("memory*.jsonl"))
         with log.open("ab") as file:
             file.write(b"damaged\n")
+        client.post(f"/sessions/{session}/entries", json={"type": "note", "content": "after it"})
         found, text = figures(server)
     assert found["memory_sessions_active"] == 1
-    assert found["memory_entries_total"] == 5
+    assert found["memory_entries_total"] == 6
     assert found["memory_size_bytes"] > 0
-    assert found["memory_operations_write_duration_ms_count"] == 5
+    assert found["memory_operations_write_duration_ms_count"] == 6
     assert found["memory_operations_query_duration_ms_count"] == 1
     assert found["memory_locks_contention_count_total"] >= 0
     assert found["memory_compaction_count_total"] == 1
@@ -144,6 +148,7 @@ def test_the_log_is_json_lines_without_content(tmp_path, monkeypatch):
             log = next((root / "sessions" / session).glob("memory*.jsonl"))
             with log.open("ab") as file:
                 file.write(b"damaged\n")
+            client.post(f"/sessions/{session}/entries", json=entry)
             client.get(f"/sessions/{session}/entries")
         process.terminate()
         _, errors = process.communicate(timeout=60)
@@ -159,22 +164,51 @@ def test_the_log_is_json_lines_without_content(tmp_path, monkeypatch):
     assert [line for line in lines if line["message"] == "session.created"]
 
 
-def test_spans_are_made_only_where_an_exporter_is_configured(monkeypatch):
-    made: list[tuple[str, dict]] = []
+@pytest.fixture(scope="module")
+def exported():
+    """What a real OpenTelemetry SDK exports, in memory."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    yield exporter
+    provider.shutdown()
 
-    class Tracer:
-        def start_span(self, name, **more):
-            made.append((name, more["attributes"]))
-            return trace.INVALID_SPAN
 
-    monkeypatch.setattr(trace, "get_tracer", lambda name: Tracer())
+ASKED = {"OTEL_TRACES_EXPORTER": "otlp"}
+
+
+def test_spans_are_made_only_where_an_exporter_is_configured():
     assert spans.observer({}) is None
     assert spans.observer({"OTEL_TRACES_EXPORTER": "none"}) is None
-    note = spans.observer({"OTEL_TRACES_EXPORTER": "otlp"})
+    assert spans.observer({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}) is None
+    assert spans.observer(ASKED) is not None
+
+
+def test_each_write_search_and_compaction_is_a_span_without_content(tmp_path, exported):
+    note = spans.observer(ASKED)
     assert note is not None
-    note(Fact("write", "sess-1", {"duration_ms": 2.0, "entries": 1}))
-    note(Fact("lock.acquired", "sess-1", {}))
-    [(name, attributes)] = made
-    assert name == "gen_ai.memory.write"
-    assert attributes["gen_ai.memory.write.duration_ms"] == 2.0
-    assert "sess-1" not in str(attributes)
+    forget = observe(note)
+    try:
+        with Memory.open(tmp_path / "store", environ={}) as memory:
+            session = memory.create_session("ann").id
+            for number in range(3):
+                memory.add_memory(session, type="note", content=f"{SECRET} {number}")
+            memory.query(session, text=SECRET)
+            memory.compact_session(session)
+    finally:
+        forget()
+    made = exported.get_finished_spans()
+    assert [one.name for one in made] == [
+        *["gen_ai.memory.write"] * 3, "gen_ai.memory.search", "gen_ai.memory.compact",
+    ]  # fmt: skip
+    for one in made:
+        took = (one.end_time - one.start_time) / 1e6
+        told = one.attributes[f"{one.name}.duration_ms"]
+        assert abs(took - told) < 0.01
+        assert one.attributes["gen_ai.operation.name"] == one.name.rpartition(".")[2]
+        assert one.instrumentation_scope.name == "mnemolog"
+        assert one.status.is_ok or one.status.is_unset
+        assert SECRET not in one.to_json()
+        assert session not in one.to_json()
+        assert "ann" not in str(dict(one.attributes))

@@ -117,14 +117,90 @@ def test_nothing_of_another_agent_or_user_is_told_by_any_route(server, session, 
     assert server.memory.read_node("secret", user_id="bob").body.strip() == SECRET
 
 
-def test_a_token_of_several_agents_says_which_one_it_means(server, session):
+SEVERAL = {"agents": ("architect", "scribe")}
+
+
+@pytest.fixture
+def ours(owner):
+    """A session of the scribe's, with what only the scribe may see, and what only the analyst."""
+    agents = ["scribe", "analyst"]
+    made = owner.post("/sessions", json={"user_id": "cara", "agent_ids": agents}).json()["id"]
+    for agent, content in (("scribe", "only the scribe knows"), ("analyst", SECRET)):
+        entry = {"type": "note", "scope": "agent", "agent_id": agent, "content": content}
+        assert owner.post(f"/sessions/{made}/entries", json=entry).status_code == 201
+    entry = {"type": "note", "agent_id": "scribe", "content": "for all who are here"}
+    owner.post(f"/sessions/{made}/entries", json=entry)
+    return made
+
+
+def test_a_token_of_several_agents_sees_what_any_of_them_sees(server, session, theirs, ours):
+    with server.client(token_for(server, **SEVERAL)) as client:
+        me = client.get("/me").json()
+        assert (me["agent"], me["scope"]["agents"]) == (None, ["architect", "scribe"])
+        listed = client.get("/sessions").json()
+        assert {one["id"] for one in listed["items"]} >= {session, ours}
+        assert theirs[0] not in [one["id"] for one in listed["items"]]
+        assert "bob" not in listed["facets"]["users"]
+        shown = client.get(f"/sessions/{ours}/entries").json()
+        said = [one["entry"]["content"] for one in shown["items"]]
+        assert said == ["only the scribe knows", "for all who are here"]
+        assert shown["total"] == 2
+        row = client.get(f"/sessions/{ours}").json()
+        assert (row["entries"], row["by_agent"]) == (2, {"scribe": 2})
+        hits = client.post("/search", json={"text": "scribe knows"}).json()
+        assert "only the scribe knows" in [one["text"] for one in hits["hits"]]
+        assert client.get("/nodes/cara").status_code == 200
+        assert client.get("/nodes/bob").status_code in (403, 404)
+        context = client.post("/context", json={"text": "who knows", "agent_id": "scribe"})
+        assert context.status_code == 200
+        assert client.post("/context", json={"text": "x", "agent_id": "analyst"}).status_code == 403
+
+
+def test_nothing_foreign_is_told_to_a_token_of_several_agents(server, session, theirs, ours):
+    other, entry = theirs
+    before = [one.sum for one in server.memory.get_entries(other)]
+    with server.client(token_for(server, **SEVERAL)) as client:
+        answers = everything(client, other, entry)
+        # The analyst takes part in a session of ours, but what is theirs alone is not told.
+        answers += [("GET", path, client.get(path)) for path in (
+            f"/sessions/{ours}/entries?hidden=true", f"/sessions/{ours}/minimap", "/stats",
+            "/stats/recalled", "/hidden", "/stats/series")]  # fmt: skip
+    for method, path, answer in answers:
+        assert answer.status_code < 500, (method, path, answer.text)
+        assert SECRET not in answer.text, (method, path)
+        if answer.status_code < 400 and "?" not in path:
+            assert entry not in answer.text, (method, path)
+    assert [one.sum for one in server.memory.get_entries(other)] == before
+
+
+def test_a_token_of_several_agents_says_as_which_one_it_writes(server, session):
     token = token_for(server, agents=("architect", "analyst"))
+    note = {"type": "note", "content": "mine"}
     with server.client(token) as unsaid:
-        assert unsaid.get("/sessions").json()["code"] == "E_SCOPE"
+        refused = unsaid.post(f"/sessions/{session}/entries", json=note)
+        assert (refused.status_code, refused.json()["code"]) == (403, "E_SCOPE")
+        assert "Mnemolog-Agent" in refused.json()["advice"]
     with server.client(token, **{"Mnemolog-Agent": "architect"}) as said:
         assert session in [one["id"] for one in said.get("/sessions").json()["items"]]
+        assert said.post(f"/sessions/{session}/entries", json=note).status_code == 201
     with server.client(token, **{"Mnemolog-Agent": "stranger"}) as other:
         assert other.get("/sessions").status_code == 403
+
+
+def test_a_token_of_several_users_is_asked_which_one_is_meant_but_knows_itself(server, session):
+    with server.client(token_for(server, users=("ann", "bob"))) as client:
+        me = client.get("/me").json()
+        assert (me["user"], me["scope"]["users"]) == (None, ["ann", "bob"])
+        assert client.get("/sessions").json()["code"] == "E_SCOPE"
+
+
+def test_a_token_of_several_agents_hears_of_what_each_of_them_does(server, session):
+    token = token_for(server, agents=("architect", "analyst"))
+    named = {"Mnemolog-Agent": "architect"}
+    with server.client(token, **named) as writer, server.client(token) as reader:
+        job = writer.post("/exports", json={"session_id": session}).json()
+        assert reader.get(f"/jobs/{job['id']}").status_code == 200
+        assert job["id"] in [one["id"] for one in reader.get("/jobs").json()["items"]]
 
 
 def test_the_owner_may_look_as_somebody_else(server, session, theirs):

@@ -21,6 +21,9 @@ from mnemolog.faces.http.orders import (
     session_draft,
 )
 from mnemolog.faces.http.passes import utc_now
+from mnemolog.faces.http.proofs import proof
+from mnemolog.faces.http.undos import Gone
+from mnemolog.model.forgetting import Erasure
 from mnemolog.model.times import to_text
 
 
@@ -62,9 +65,8 @@ def _delete(order: Order, progress: Progress | None) -> Done:
     gone = []
     for session_id in order.sessions:
         done = order.memory.delete(session_id, order.criteria, reason=order.reason)
-        if done.ids:
-            gone.append((session_id, list(done.ids)))
-    return {"hidden": sum(len(ids) for _, ids in gone)}, gone
+        gone.append(Gone(session_id, done.deleted_at, done.ids))
+    return {"hidden": sum(len(one.ids) for one in gone)}, gone
 
 
 def _plan_clear(order: Order) -> Draft:
@@ -88,8 +90,8 @@ def _clear(order: Order, progress: Progress | None) -> Done:
     gone = []
     for session_id in order.named_sessions:
         done = order.memory.clear_session(session_id, reason=order.reason)
-        gone.append((session_id, list(done.ids)))
-    return {"hidden": sum(len(ids) for _, ids in gone)}, gone
+        gone.append(Gone(session_id, done.deleted_at, done.ids))
+    return {"hidden": sum(len(one.ids) for one in gone)}, gone
 
 
 def _erase_ids(order: Order, progress: Progress | None) -> Done:
@@ -99,7 +101,7 @@ def _erase_ids(order: Order, progress: Progress | None) -> Done:
         ids = list(order.memory.would_forget(session_id, None, erase=True).ids)
         if ids:
             done = order.memory.erase(session_id, ids=ids, reason=order.reason, progress=progress)
-            receipts.append(msgspec.to_builtins(done))
+            receipts.append(done)
     return _erased(receipts), []
 
 
@@ -125,27 +127,21 @@ def _erase(order: Order, progress: Progress | None) -> Done:
         done = order.memory.erase(
             session_id, order.criteria, reason=order.reason, progress=progress
         )
-        receipts.append(msgspec.to_builtins(done))
+        receipts.append(done)
     return _erased(receipts), []
 
 
-def _erased(receipts: list[dict[str, Any]]) -> dict[str, Any]:
+def _erased(receipts: list[Erasure]) -> dict[str, Any]:
     """The receipts of erasures as one, with the proof."""
-    places: Counter[str] = Counter()
+    removed: Counter[str] = Counter()
     for one in receipts:
-        places.update(one["places"])
-    proofs = [one["verification"] for one in receipts if one.get("verification")]
+        removed.update(one.places)
+    found = [one.verification for one in receipts if one.verification is not None]
     return {
-        "erased": sum(one["erased_count"] for one in receipts),
-        "ids": [one for each in receipts for one in each["ids"]][:MANY],
-        "proof": {
-            "files": max((one["files"] for one in proofs), default=0),
-            "clean": all(one["clean"] for one in proofs),
-            "places": [{"place": name, "lines": count} for name, count in places.items()],
-            "traces": [one for proof in proofs for one in proof["traces"]],
-            "elsewhere": sum(one["elsewhere"] for one in proofs),
-            "unreachable": sorted({one for each in receipts for one in each["out_of_reach"]}),
-        },
+        "erased": sum(one.erased_count for one in receipts),
+        "ids": [name for one in receipts for name in one.ids][:MANY],
+        "removed": [{"place": name, "lines": count} for name, count in removed.items()],
+        "proof": proof(found, (name for one in receipts for name in one.out_of_reach)),
     }
 
 
@@ -157,9 +153,7 @@ def _plan_delete_session(order: Order) -> Draft:
 
 def _delete_session(order: Order, progress: Progress | None) -> Done:
     receipts = [
-        msgspec.to_builtins(
-            order.memory.delete_session(one, reason=order.reason, verify=True, progress=progress)
-        )
+        order.memory.delete_session(one, reason=order.reason, verify=True, progress=progress)
         for one in order.named_sessions
     ]
     return _erased(receipts), []

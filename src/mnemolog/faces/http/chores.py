@@ -24,21 +24,23 @@ class Chores:
 
     def begin(self) -> None:
         """Start what the settings ask for."""
-        minutes = self._house.memory.settings.server.maintain_minutes
-        self._every(_FIGURES_SECONDS, self._figures, at_once=True)
-        if minutes:
-            self._every(minutes * 60, self._maintain)
-        worker = self._house.worker
-        if worker is not None:
-            self._every(self._house.memory.settings.knowledge.tick_seconds, self._tick)
+        memory = self._house.memory
+        tick_seconds = memory.settings.knowledge.tick_seconds
+        self._every(lambda: _FIGURES_SECONDS, self._figures)
+        self._every(lambda: _FIGURES_SECONDS, self._house.feeds.sweep)
+        self._every(lambda: memory.settings.server.maintain_minutes * 60, self._maintain)
+        if self._house.worker is not None:
+            self._every(lambda: tick_seconds, self._tick)
 
-    def _every(self, seconds: float, call: Callable[[], None], at_once: bool = False) -> None:
+    def _every(self, seconds: Callable[[], float], call: Callable[[], None]) -> None:
+        """Call again and again, as often as is asked for now; with 0 seconds not at all."""
+
         def turns() -> None:
-            due = time.monotonic() + (0 if at_once else seconds)
-            while not self._stop.wait(min(_STEP, seconds)):
-                if time.monotonic() >= due:
+            last = time.monotonic()
+            while not self._stop.wait(min(_STEP, seconds() or _STEP)):
+                if seconds() and time.monotonic() >= last + seconds():
                     self._guarded(call)
-                    due = time.monotonic() + seconds
+                    last = time.monotonic()
 
         thread = threading.Thread(target=turns, name=f"mnemolog-{call.__name__}", daemon=True)
         self._threads.append(thread)

@@ -40,8 +40,6 @@ class Connections:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit = scope[VISIT]
-        if visit.known.read_only:
-            raise RefusedError(403, "E_READ_ONLY", "A token that only reads has no tools.")
         app = await self._app(visit.reach)
         await app(scope, receive, send)
 

@@ -15,7 +15,7 @@ import msgspec
 from mnemolog.errors import MnemologError
 from mnemolog.faces.http import limits, problems
 from mnemolog.faces.http.limits import Measured, Rate
-from mnemolog.faces.http.passes import Desk, Pass
+from mnemolog.faces.http.passes import NOBODY, Desk, Pass, which
 from mnemolog.faces.http.passes import Scope as Reach
 from mnemolog.faces.http.problems import MEDIA_TYPE, Known, RefusedError
 from mnemolog.faces.mcp.guard import (
@@ -40,6 +40,9 @@ IMPORTS = f"{API}/imports"
 VISIT = "mnemolog.visit"
 
 _READING = {"GET", "HEAD"}
+# Whatever else somebody sends is counted as one: figures must not grow by what strangers say.
+_METHODS = {*_READING, "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+_OF_ONESELF = {f"{API}/me", f"{API}/logout"}
 _ASKING = {f"{API}/search", f"{API}/context", f"{API}/logout", LOGIN}
 _MIB = 1024 * 1024
 
@@ -108,10 +111,14 @@ class Door:
         self._places = places
         self._desk = desk
         self._doorway = doorway
-        self._terms = terms
         self._note = note
-        self._rate = Rate(terms.per_minute, max(50, terms.per_minute // 20))
         self._failures = Rate(120, 60)
+        self.use(terms)
+
+    def use(self, terms: Terms) -> None:
+        """Let so much through from now on."""
+        self._terms = terms
+        self._rate = Rate(terms.per_minute, max(50, terms.per_minute // 20))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -132,7 +139,8 @@ class Door:
         finally:
             route = str(scope.get("path_template") or _route(scope))
             took = time.monotonic() - began
-            self._note(Seen(scope["method"], route, answer.status, took, request_id))
+            method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+            self._note(Seen(method, route, answer.status, took, request_id))
 
     async def _come_in(
         self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str
@@ -147,8 +155,8 @@ class Door:
         scope["path"] = path
         known = self._admitted(path, scope["method"], given)
         if known is not None:
-            _check_writing(known, scope["method"], path)
-            reach = known.narrowed(_header(given, "agent"), _header(given, "user"))
+            reach = _reach(known, path, given)
+            _check_writing(known, reach, scope["method"], path)
             scope[VISIT] = Visit(request_id, known, reach)
         most = self._most(path)
         _check_length(given, most)
@@ -160,7 +168,7 @@ class Door:
         if not _needs_token(path, method):
             if path == LOGIN and (wait := self._failures.wait("login")):
                 raise limits.too_many(wait)
-            return Pass("nobody", "nobody") if path.startswith(API) else None
+            return Pass(NOBODY, NOBODY) if path.startswith(API) else None
         known = self._desk.accepted(bearer(given))
         if known is None:
             if wait := self._failures.wait("token"):
@@ -209,11 +217,23 @@ def _needs_token(path: str, method: str) -> bool:
     return path.startswith("/api/") or path in (MCP, METRICS)
 
 
-def _check_writing(known: Pass, method: str, path: str) -> None:
-    if known.read_only and method not in _READING and path not in _ASKING:
+def _reach(known: Pass, path: str, given: Headers) -> Reach:
+    """What a request is about; who merely asks who they are need not say it."""
+    agent, user = _header(given, "agent"), _header(given, "user")
+    if path in _OF_ONESELF and user is None:
+        user = next(iter(known.users), None)
+    return known.narrowed(agent, user)
+
+
+def _check_writing(known: Pass, reach: Reach, method: str, path: str) -> None:
+    if (method in _READING and path != MCP) or path in _ASKING:
+        return
+    if known.read_only:
         raise RefusedError(
             403, "E_READ_ONLY", "This token only reads.", advice="Use one that may write."
         )
+    if reach.beside:
+        raise which("agent")
 
 
 def _check_length(given: Headers, most: int) -> None:

@@ -7,9 +7,11 @@ it, so that nobody hears of what they may not read.
 import asyncio
 import secrets
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from mnemolog.errors import MnemologError
 from mnemolog.faces.http.passes import Scope
@@ -24,6 +26,7 @@ _WAITING = 256
 _MOST_FEEDS = 16
 _POLL = 0.2
 _SESSIONS_POLL = 1.0
+_IDLE_SECONDS = 300.0
 _SESSIONS = 200
 
 
@@ -72,10 +75,13 @@ class Feed:
         self._memory = memory
         self._mutex = threading.Lock()
         self._kept: deque[Event] = deque(maxlen=_KEPT)
-        self._readers: set[Reader] = set()
+        # Weakly: a stream whose client went away before it began is never told to leave.
+        self._readers: WeakSet[Reader] = WeakSet()
         self._number = 0
         self._stop = threading.Event()
         self._boot = secrets.token_hex(4)
+        self._follows = threading.Event()
+        self._left = time.monotonic()
         self._threads = [
             threading.Thread(target=call, name="mnemolog-feed", daemon=True)
             for call in (self._follow_entries, self._follow_sessions)
@@ -92,6 +98,15 @@ class Feed:
             readers = list(self._readers)
         for reader in readers:
             reader.offer(event)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until nothing that is written from now on goes unnoticed."""
+        self._follows.wait(seconds)
+
+    def idle_since(self) -> float | None:
+        """When the last reader left; None while there is one."""
+        with self._mutex:
+            return None if self._readers else self._left
 
     def name_of(self, event: Event) -> str:
         """What an event goes by in `Last-Event-ID`."""
@@ -111,6 +126,7 @@ class Feed:
         """Read no more."""
         with self._mutex:
             self._readers.discard(reader)
+            self._left = time.monotonic()
 
     def _since(self, last: str | None) -> list[Event]:
         if last is None:
@@ -124,7 +140,9 @@ class Feed:
     def _follow_entries(self) -> None:
         while not self._stop.is_set():
             try:
-                for hit in self._memory.watch(poll=_POLL, stop=self._stop):
+                news = self._memory.watch(poll=_POLL, stop=self._stop)
+                self._follows.set()
+                for hit in news:
                     entry = hit.entry
                     self.publish(
                         "entry",
@@ -135,6 +153,7 @@ class Feed:
                         agent_id=entry.agent_id,
                     )
             except MnemologError:  # the disk, or a log that is rewritten: readers look again
+                self._follows.set()
                 self.publish(RESYNC, reason="lost")
                 self._stop.wait(_SESSIONS_POLL)
 
@@ -185,15 +204,28 @@ class Feeds:
             if self._is_closed:
                 raise RefusedError(503, "E_CLOSING", "The server is about to end.")
             if scope not in self._feeds:
-                if len(self._feeds) >= _MOST_FEEDS:
+                if len(self._feeds) >= _MOST_FEEDS and not self._drop(time.monotonic()):
                     raise RefusedError(503, "E_BUSY", "Too many scopes are followed at once.")
                 self._feeds[scope] = Feed(self._view(scope))
             return self._feeds[scope]
 
-    def publish(self, topic: str, scope: Scope, **body: Any) -> None:
-        """Tell the owner, and the scope in which it happened."""
+    def sweep(self) -> None:
+        """Stop to look for what nobody has followed for a while."""
         with self._mutex:
-            feeds = [feed for own, feed in self._feeds.items() if own in (Scope(), scope)]
+            self._drop(time.monotonic() - _IDLE_SECONDS)
+
+    def _drop(self, before: float) -> int:
+        """Close the feeds that nobody has followed since a moment; says how many."""
+        idle = {scope: feed.idle_since() for scope, feed in self._feeds.items()}
+        gone = [scope for scope, since in idle.items() if since is not None and since <= before]
+        for scope in gone:
+            self._feeds.pop(scope).close()
+        return len(gone)
+
+    def publish(self, topic: str, scope: Scope, **body: Any) -> None:
+        """Tell the scope in which it happened, and all that this one is within."""
+        with self._mutex:
+            feeds = [feed for own, feed in self._feeds.items() if own.covers(scope)]
         for feed in feeds:
             feed.publish(topic, **body)
 

@@ -11,12 +11,14 @@ from mnemolog.faces.http.door import VISIT, Visit
 from mnemolog.faces.http.feeds import Feeds
 from mnemolog.faces.http.jobs import Job, Jobs
 from mnemolog.faces.http.metrics import Figures
-from mnemolog.faces.http.passes import Desk, Scope, utc_now, view
+from mnemolog.faces.http.passes import NOBODY, Desk, Scope, utc_now, view
 from mnemolog.faces.http.plans import Plans
 from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.http.ruling import Ruling, page_tokens_live
 from mnemolog.faces.http.tickets import Tickets
 from mnemolog.memory import Memory
 from mnemolog.model.times import to_text
+from mnemolog.settings import Settings
 from mnemolog.stores.files.jobs import JobFile
 from mnemolog.worker import Worker
 
@@ -43,6 +45,8 @@ class House:
         self.figures = figures
         self.environ = environ
         self.work_agents = work_agents
+        self.ruling = Ruling(memory)
+        self.ruling.tell(self._use)
         self.feeds = Feeds(self.view)
         self.jobs = Jobs(JobFile(root), self._tell_job)
         self.plans = Plans(root, self.jobs)
@@ -52,7 +56,10 @@ class House:
 
     def view(self, scope: Scope) -> Memory:
         """The memory as a scope may see it."""
-        return view(self.memory, scope)
+        return self.ruling.seen(view(self.memory, scope))
+
+    def _use(self, settings: Settings) -> None:
+        self.desk = self.desk._replace(lives=page_tokens_live(settings))
 
     def capabilities(self) -> list[str]:
         """The parts that are there, by name."""
@@ -107,8 +114,16 @@ class Caller:
 
     @property
     def memory(self) -> Memory:
-        """The memory as the caller may see it."""
+        """The memory as the caller may see it; raises a 401 for one without a token."""
+        if self.known.kind == NOBODY:
+            raise RefusedError(401, "E_TOKEN", "This needs a token.")
         return self.house.view(self.reach)
+
+    def as_agent(self, agent: str) -> Memory:
+        """The memory as one agent of the caller's may see it; raises a 403."""
+        if self.reach.agents and agent not in self.reach.agents:
+            raise RefusedError(403, "E_SCOPE", "This token does not reach that agent.")
+        return self.house.view(Scope(agent, self.reach.user))
 
     @property
     def sees_all(self) -> bool:

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from mnemolog.model.times import to_text
 from mnemolog.stores.files.jobs import JobFile
 
 _MOST_KEPT = 200
+_MOST_OPEN = 100
 _AT_ONCE = 2
 _STOPPABLE = ("verify", "export", "import (dry run)")
 
@@ -90,11 +92,13 @@ class Jobs:
         self._writing = threading.Lock()
         self._known: OrderedDict[str, tuple[Job, Scope]] = OrderedDict()
         self._progress: dict[str, Progress] = {}
-        for job in map(_left, file.read()):
-            self._known[job.id] = (job, Scope())
+        for facts in file.read():
+            with suppress(msgspec.ValidationError):  # not as we write them: nobody needs it
+                job = _left(facts)
+                self._known[job.id] = (job, Scope())
 
     def begin(self, work: Work, scope: Scope) -> Job:
-        """Put work into the row."""
+        """Put work into the row; raises a 503 if it is long already."""
         job = Job(
             id=f"job_{secrets.token_hex(8)}",
             action=work.action,
@@ -103,37 +107,44 @@ class Jobs:
         )
         progress = Progress(job, lambda one: self._tell(one, scope))
         with self._mutex:
+            if len(self._progress) >= _MOST_OPEN:
+                raise RefusedError(503, "E_BUSY", "Too many jobs wait already.", retry_after=5)
             self._known[job.id] = (job, scope)
             self._progress[job.id] = progress
-            while len(self._known) > _MOST_KEPT:
-                self._known.popitem(last=False)
+            over = [name for name in self._known if name not in self._progress]
+            for name in over[: len(self._known) - _MOST_KEPT]:
+                del self._known[name]
         self._keep()
         future = self._pool.submit(self._run, job, work, progress, scope)
         future.add_done_callback(lambda one: self._after(one, job, scope))
         return job
 
     def all(self, scope: Scope) -> list[Job]:
-        """The jobs of a scope, latest first; the owner sees all."""
+        """The jobs of a scope and of those within it, latest first."""
         with self._mutex:
             known = list(self._known.values())
-        return [job for job, own in reversed(known) if scope in (Scope(), own)]
+        return [job for job, own in reversed(known) if scope.covers(own)]
 
     def get(self, job_id: str, scope: Scope) -> Job:
         """One job; raises a 404."""
         with self._mutex:
             found = self._known.get(job_id)
-        if found is None or scope not in (Scope(), found[1]):
+        if found is None or not scope.covers(found[1]):
             raise RefusedError(404, "E_JOB_NOT_FOUND", "There is no such job.")
         return found[0]
 
     def cancel(self, job_id: str, scope: Scope) -> Job:
         """Stop a job that nothing is lost by; others have to run to their end."""
         job = self.get(job_id, scope)
-        is_over = job.state not in ("queued", "running")
-        if not is_over and job.state != "queued" and job.action not in _STOPPABLE:
-            raise RefusedError(409, "E_JOB_RUNS", f"A job that does {job.action} runs to its end.")
-        if not is_over:
-            self._progress[job_id].is_unwanted = True
+        with self._mutex:  # it must not begin, or end, between the look and the word
+            progress = self._progress.get(job_id)
+            if progress is None:
+                return job
+            if job.state == "running" and job.action not in _STOPPABLE:
+                raise RefusedError(
+                    409, "E_JOB_RUNS", f"A job that does {job.action} runs to its end."
+                )
+            progress.is_unwanted = True
         return job
 
     def close(self) -> None:
@@ -142,9 +153,10 @@ class Jobs:
         self._keep()
 
     def _run(self, job: Job, work: Work, progress: Progress, scope: Scope) -> dict[str, Any]:
-        if progress.is_unwanted:
-            raise StoppedError("The job was cancelled before it began.")
-        job.state = "running"
+        with self._mutex:
+            if progress.is_unwanted:
+                raise StoppedError("The job was cancelled before it began.")
+            job.state = "running"
         self._keep()
         self._tell(job, scope)
         return work.call(progress)

@@ -68,19 +68,19 @@ class Figures:
 
     def now(self, memory: Memory) -> dict[str, float]:
         """The eight figures at this moment."""
-        total = memory.get_global_statistics()
+        total = memory.numbers().summary
         active = len(memory.list_sessions(state="active"))
         with self._mutex:
             write, query = self._timings["write"], self._timings["query"]
             return {
                 "memory.sessions.active": active,
-                "memory.entries.total": total.total_entries,
+                "memory.entries.total": sum(total.counts.values()),
                 "memory.size.bytes": total.size_bytes,
                 "memory.operations.write.duration_ms": write.quantile(0.99),
                 "memory.operations.query.duration_ms": query.quantile(0.95),
                 "memory.locks.contention.count": self._counts["lock.contended"],
                 "memory.compaction.count": self._counts["compaction.ended"],
-                "memory.errors.corruption.count": total.corrupted_lines,
+                "memory.errors.corruption.count": total.damaged,
             }
 
     def sample(self, memory: Memory, at: float) -> None:

@@ -8,22 +8,25 @@ from mnemolog.faces.http.shapes import Body
 
 
 class LeafRow(msgspec.Struct, kw_only=True):
-    """One line of the tree."""
+    """One line of the tree; of a folder, `children` says how many nodes lie below it."""
 
     path: str
     title: str
     description: str
-    kind: str
+    kind: Literal["file", "node", "folder"]
     updated_at: int
     flags: tuple[str, ...]
+    children: int = 0
 
 
 class Tree(msgspec.Struct, kw_only=True):
-    """All nodes of a user, and who else has some."""
+    """Nodes of a user, and who else has some; `next` says where the rest of a long level begins."""
 
     user: str
     users: list[str]
     items: list[LeafRow]
+    total: int
+    next: str = ""
 
 
 class BacklinkRow(msgspec.Struct, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from mnemolog.errors import SchemaInvalidError
 from mnemolog.faces.http.jobs import Progress
+from mnemolog.faces.http.undos import Gone
 from mnemolog.memory import Memory
 
 MANY = 1000
@@ -33,6 +34,8 @@ class Draft(NamedTuple):
     confirm: str = "click"
     sample: tuple[str, ...] = ()
     mark: str = ""
+    at: str | None = None
+    """The moment that it was worked out for, where another one would give another plan."""
 
 
 class Order(NamedTuple):
@@ -42,6 +45,8 @@ class Order(NamedTuple):
     root: str
     selector: Mapping[str, Any]
     options: Mapping[str, Any]
+    at: str | None = None
+    """The moment that counts; None means now."""
 
     @property
     def sessions(self) -> list[str]:
@@ -84,8 +89,8 @@ class Order(NamedTuple):
         return given
 
 
-Done = tuple[dict[str, Any], list[tuple[str, list[str]]]]
-"""A receipt, and what an undo would bring back: ids by session."""
+Done = tuple[dict[str, Any], list[Gone]]
+"""A receipt, and what an undo would bring back."""
 
 
 class Action(NamedTuple):
@@ -115,10 +120,10 @@ def marked(*parts: object) -> str:
 def session_draft(order: Order, verb: str) -> Draft:
     """What doing something to whole sessions would reach."""
     facts = [order.memory.load_session(one) for one in order.named_sessions]
-    numbers = [order.memory.get_statistics(one.id) for one in facts]
+    numbers = [order.memory.numbers(one.id).summary for one in facts]
     types: Counter[str] = Counter()
     for one in numbers:
-        types.update(one.by_type)
+        types.update(one.counts)
     files = [file.name for one in facts for file in order.memory.session_files(one.id)]
     return Draft(
         f"{verb} {named([one.id for one in facts])}: {many(sum(types.values()))}, "
@@ -129,7 +134,7 @@ def session_draft(order: Order, verb: str) -> Draft:
         by_type=dict(types),
         files=tuple(files[:MANY]),
         mark=marked(
-            [(one.id, one.state, n.total_entries, n.size_bytes, n.revisions)
+            [(one.id, one.state, n.counts, n.size_bytes, n.revisions)
              for one, n in zip(facts, numbers, strict=True)]
         ),
     )  # fmt: skip

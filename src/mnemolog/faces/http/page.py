@@ -15,9 +15,11 @@ started and who may come in. The same as an OpenAPI document: `GET /api/v1/opena
 
 - Every request brings a token: `Authorization: Bearer …`. Only `POST /login` and
   `GET /downloads/…` do without.
-- `Mnemolog-Agent` and `Mnemolog-User` narrow a request to what one agent or user may see. With a
-  token that reaches several agents or users they say which one is meant.
-- Ids in paths are percent-encoded, a slash in them too: `/nodes/ann/projects%2Fpayments`.
+- `Mnemolog-Agent` and `Mnemolog-User` narrow a request to what one agent or user may see. A token
+  that reaches several agents sees what any of them sees, and names one of them to write; one that
+  reaches several users always says which one is meant.
+- Ids in paths are percent-encoded, a slash in them too: `/nodes/ann/projects%2Fpayments`. Most
+  clients cannot send an id that is only dots.
 - Lists take `limit` (at most 200) and `cursor`, and answer `items`, `next_cursor`, `total` and
   `total_exact`. Lists of names in a query are written with commas or repeated.
 - Entries have a place in their session that never changes; `after_seq`, `before_seq` and `around`

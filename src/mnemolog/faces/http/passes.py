@@ -1,15 +1,20 @@
 """Who is asking: the owner, a browser that signed in, or a program with a scoped token."""
 
 import hmac
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from mnemolog.errors import SettingsError
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.memory import Memory
 from mnemolog.stores.files.passes import Issued, TokenFile
 
 CODE_LIVES = timedelta(minutes=10)
+_LOG = logging.getLogger("mnemolog.server")
+NOBODY = "nobody"
+"""The kind of pass that needs no token, and opens next to nothing."""
 
 
 class Scope(NamedTuple):
@@ -17,6 +22,18 @@ class Scope(NamedTuple):
 
     agent: str | None = None
     user: str | None = None
+    beside: tuple[str, ...] = ()
+    """Further agents: what any of them may see is in sight, and nothing is written."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """All agents that are meant; none means everybody."""
+        return () if self.agent is None else (self.agent, *self.beside)
+
+    def covers(self, other: "Scope") -> bool:
+        """Whether everything in another scope is in this one too."""
+        is_agents = not self.agents or bool(other.agents and {*other.agents} <= {*self.agents})
+        return is_agents and self.user in (None, other.user)
 
 
 class Pass(NamedTuple):
@@ -32,11 +49,17 @@ class Pass(NamedTuple):
     @property
     def is_owner(self) -> bool:
         """Whether it reaches everything."""
-        return self.kind != "nobody" and not self.agents and not self.users
+        return self.kind != NOBODY and not self.agents and not self.users
 
     def narrowed(self, agent: str | None, user: str | None) -> Scope:
-        """The scope of one request, which may name an agent and a user; raises a 403."""
-        return Scope(_one(self.agents, agent, "agent"), _one(self.users, user, "user"))
+        """The scope of one request, which may name an agent and a user; raises a 403.
+
+        Unless one of its agents is named, what any of them may see is meant.
+        """
+        named = _one(self.users, user, "user")
+        if agent is None and len(self.agents) > 1:
+            return Scope(self.agents[0], named, self.agents[1:])
+        return Scope(_one(self.agents, agent, "agent"), named)
 
 
 def _one(allowed: tuple[str, ...], wanted: str | None, what: str) -> str | None:
@@ -46,19 +69,29 @@ def _one(allowed: tuple[str, ...], wanted: str | None, what: str) -> str | None:
         return allowed[0]
     if wanted in allowed:
         return wanted
-    raise RefusedError(
-        403,
-        "E_SCOPE",
-        f"This token does not reach that {what}." if wanted else f"Which {what} is meant?",
-        advice=f"Send `Mnemolog-{what.capitalize()}: …` with one that GET /api/v1/me lists.",
+    raise (
+        which(what)
+        if wanted is None
+        else RefusedError(
+            403, "E_SCOPE", f"This token does not reach that {what}.", advice=_advice(what)
+        )
     )
+
+
+def which(what: str) -> RefusedError:
+    """The refusal of a request that could mean several agents or users."""
+    return RefusedError(403, "E_SCOPE", f"Which {what} is meant?", advice=_advice(what))
+
+
+def _advice(what: str) -> str:
+    return f"Send `Mnemolog-{what.capitalize()}: …` with one that GET /api/v1/me lists."
 
 
 def view(memory: Memory, scope: Scope) -> Memory:
     """The memory as a scope may see it."""
     if scope.user is not None:
         memory = memory.for_user(scope.user)
-    return memory if scope.agent is None else memory.for_agent(scope.agent)
+    return memory.for_agents(scope.agents) if scope.agents else memory
 
 
 def utc_now() -> datetime:
@@ -80,7 +113,11 @@ class Desk(NamedTuple):
             return None
         if hmac.compare_digest(token, self.owner.encode()):
             return Pass("owner", "owner")
-        found = self.file.find(token.decode("latin-1"), self.now(), ("scoped", "page"))
+        try:
+            found = self.file.find(token.decode("latin-1"), self.now(), ("scoped", "page"))
+        except SettingsError:
+            _LOG.error("tokens.toml cannot be read: no token but the owner's is accepted")
+            return None
         return None if found is None else _pass(found)
 
     def new_code(self) -> str:

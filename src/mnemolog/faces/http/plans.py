@@ -14,6 +14,7 @@ from mnemolog.faces.http.jobs import Jobs, Progress, Work
 from mnemolog.faces.http.orders import Action, Draft, Order
 from mnemolog.faces.http.passes import Scope, utc_now
 from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.http.undos import undo_id
 from mnemolog.faces.http.upkeep import UPKEEP
 from mnemolog.memory import Memory
 from mnemolog.model.times import to_text
@@ -69,13 +70,6 @@ class _Made(NamedTuple):
     until: float
 
 
-class Undo(NamedTuple):
-    """What an undo brings back, and for whom."""
-
-    scope: Scope
-    gone: list[tuple[str, list[str]]]
-
-
 class Plans:
     """The plans of a server; one that nobody runs is forgotten after a while."""
 
@@ -84,7 +78,6 @@ class Plans:
         self._jobs = jobs
         self._mutex = threading.Lock()
         self._made: OrderedDict[str, _Made] = OrderedDict()
-        self._undos: OrderedDict[str, Undo] = OrderedDict()
 
     def make(
         self,
@@ -115,7 +108,7 @@ class Plans:
         _check_confirmed(made.plan, confirm)
         action = ACTIONS[made.plan.action]
         if action.draft(made.order).mark != made.mark:
-            again = self._keep(made.order, made.plan.action, scope)
+            again = self._keep(made.order._replace(at=None), made.plan.action, scope)
             raise RefusedError(
                 409,
                 "E_PLAN_CHANGED",
@@ -129,31 +122,11 @@ class Plans:
         is_long = action.is_job or made.order.options.get("mode") == "erase"
         return self._started(made) if is_long else self._done(made, None)
 
-    def undo(self, memory: Memory, undo_id: str, scope: Scope) -> dict[str, Any]:
-        """Bring back what a plan hid; raises a 404."""
-        with self._mutex:
-            found = self._undos.get(undo_id)
-        if found is None or found.scope != scope:
-            raise RefusedError(
-                404,
-                "E_UNDO_NOT_FOUND",
-                "There is nothing of that id to undo.",
-                advice="GET /api/v1/hidden lists what can be brought back.",
-            )
-        back: list[str] = []
-        refused: dict[str, str] = {}
-        for session_id, ids in found.gone:
-            done = memory.undelete(session_id, ids)
-            back += done.ids
-            refused |= done.refused
-        with self._mutex:
-            self._undos.pop(undo_id, None)
-        return {"ids": back, "refused": refused, "sessions": [one for one, _ in found.gone]}
-
     def _keep(self, order: Order, action: str, scope: Scope) -> Plan:
         draft = ACTIONS[action].draft(order)
         plan = _plan(action, draft)
-        made = _Made(plan, order, scope, draft.mark, time.monotonic() + _LIVES)
+        until = time.monotonic() + _LIVES
+        made = _Made(plan, order._replace(at=draft.at), scope, draft.mark, until)
         with self._mutex:
             self._made[plan.plan_id] = made
             while len(self._made) > _MOST:
@@ -169,14 +142,7 @@ class Plans:
 
     def _done(self, made: _Made, progress: Progress | None) -> Outcome:
         receipt, gone = ACTIONS[made.plan.action].run(made.order, progress)
-        if not any(ids for _, ids in gone):
-            return Outcome(receipt=receipt)
-        undo_id = f"undo_{secrets.token_hex(8)}"
-        with self._mutex:
-            self._undos[undo_id] = Undo(made.scope, gone)
-            while len(self._undos) > _MOST:
-                self._undos.popitem(last=False)
-        return Outcome(receipt=receipt, undo_id=undo_id)
+        return Outcome(receipt=receipt, undo_id=undo_id(gone))
 
 
 def _plan(action: str, draft: Draft) -> Plan:

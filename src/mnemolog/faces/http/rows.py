@@ -13,10 +13,10 @@ from mnemolog.faces.http.search_shapes import HitRow, NodeRow, Why, WhyPart
 from mnemolog.faces.http.shapes import EntryRow, Knowledge, Provenance, Raw, ReceiptRow, SessionRow
 from mnemolog.memory import Memory
 from mnemolog.model.entry import Entry, Receipt
-from mnemolog.model.inspecting import RawLine, Told
+from mnemolog.model.inspecting import Numbered, RawLine, Told
 from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit
-from mnemolog.model.session import Session, Statistics
+from mnemolog.model.session import Session
 from mnemolog.model.times import to_text
 
 _MATCH = ("lexical", "semantic", "neighbours", "session", "speaker")
@@ -27,25 +27,25 @@ _MOST_MARKS = 50
 _SHOWN = 4000
 
 
+Counted = tuple[Numbered, int]
+"""A session in numbers, and how many damaged pieces of it are kept aside."""
+
+
 class Numbers:
     """Statistics of sessions, counted again only when a session was written to."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._known: OrderedDict[object, tuple[Statistics, int, int]] = OrderedDict()
+        self._known: OrderedDict[object, Counted] = OrderedDict()
 
-    def of(self, memory: Memory, session: Session, scope: object) -> tuple[Statistics, int, int]:
-        """A session in numbers, how much of it is hidden, and how much is quarantined."""
+    def of(self, memory: Memory, session: Session, scope: object) -> Counted:
+        """A session in numbers, and how much of it is quarantined."""
         key = (scope, session.id, session.updated_at, session.state)
         with self._mutex:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        found = (
-            memory.get_statistics(session.id),
-            len(memory.hidden_entries(session.id)),
-            memory.quarantined(session.id),
-        )
+        found = (memory.numbers(session.id), memory.quarantined(session.id))
         if session.updated_at > to_text(utc_now() - _SETTLED):
             return found  # more may be written in the same millisecond
         with self._mutex:
@@ -55,11 +55,10 @@ class Numbers:
         return found
 
 
-def session_row(
-    session: Session, numbers: tuple[Statistics, int, int], markers: dict[str, object]
-) -> SessionRow:
+def session_row(session: Session, counted: Counted, markers: dict[str, object]) -> SessionRow:
     """A session in the list."""
-    counted, hidden, quarantined = numbers
+    numbers, quarantined = counted
+    summary = numbers.summary
     invalidated, processed = _seq(markers, "invalidated"), _seq(markers, "processed_until")
     return SessionRow(
         id=session.id,
@@ -69,11 +68,11 @@ def session_row(
         created_at=session.created_at,
         last_entry_at=session.updated_at,
         mtime=session.updated_at,
-        entries=counted.total_entries,
-        by_type=counted.by_type,
-        size_bytes=counted.size_bytes,
-        limit_bytes=counted.max_size_bytes,
-        hidden=hidden,
+        entries=sum(summary.counts.values()),
+        by_type=summary.counts,
+        size_bytes=summary.size_bytes,
+        limit_bytes=numbers.limit_bytes,
+        hidden=numbers.hidden,
         quarantined=quarantined,
         knowledge=Knowledge(pending=invalidated > processed, processed_until=processed),
         metadata=session.metadata,

@@ -6,7 +6,6 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from datetime import timedelta
 from typing import Any, NamedTuple, cast
 
 import uvicorn
@@ -19,17 +18,20 @@ from mnemolog.faces.http.connections import Connections
 from mnemolog.faces.http.door import Door, Places, Seen, Terms
 from mnemolog.faces.http.house import House
 from mnemolog.faces.http.metrics import Figures
-from mnemolog.faces.http.passes import Desk, Scope
+from mnemolog.faces.http.passes import Desk
+from mnemolog.faces.http.ruling import page_tokens_live
 from mnemolog.faces.mcp.guard import App, Doorway, names_of
 from mnemolog.faces.page.routes import Page
 from mnemolog.memory import Memory
 from mnemolog.model.observing import observe
+from mnemolog.settings import Settings
 from mnemolog.stores.files.passes import TokenFile
 
 PORT = 7077
 _GRACE_SECONDS = 30
 _HEADER_SECONDS = 15.0
 _IDLE_SECONDS = 20
+_UNREAD_SECONDS = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -54,22 +56,26 @@ class Built(NamedTuple):
 def build(where: Where, port: int) -> Built:
     """Put a server for a port together."""
     settings = where.memory.settings.server
-    desk = Desk(where.token, TokenFile(where.root), timedelta(days=settings.page_token_days))
+    desk = Desk(where.token, TokenFile(where.root), page_tokens_live(where.memory.settings))
     figures = Figures()
     house = House(where.memory, where.root, desk, figures, where.environ, where.work_agents)
     connections = Connections(house)
     api = make_app(house, settings.threads, lambda app: _lifespan(house, connections))
-    terms = Terms(
-        settings.requests_per_minute,
-        settings.max_body_mb,
-        settings.max_import_mb,
-        settings.body_seconds,
-    )
     names = names_of(port, (*settings.allow_hosts, *where.more_names))
-    door = Door(
-        Places(cast(App, api), connections, Page()), desk, Doorway(names), terms, _note(figures)
-    )
+    places = Places(cast(App, api), connections, Page())
+    door = Door(places, desk, Doorway(names), _terms(where.memory.settings), _note(figures))
+    house.ruling.tell(lambda changed: door.use(_terms(changed)))
     return Built(door, house)
+
+
+def _terms(settings: Settings) -> Terms:
+    server = settings.server
+    return Terms(
+        server.requests_per_minute,
+        server.max_body_mb,
+        server.max_import_mb,
+        server.body_seconds,
+    )
 
 
 def _note(figures: Figures) -> Any:
@@ -87,7 +93,6 @@ async def _lifespan(house: House, connections: Connections) -> AsyncIterator[Non
     forget = [observe(one) for one in observers if one is not None]
     house.open_worker()
     chores = Chores(house)
-    await asyncio.to_thread(house.feeds.of, Scope())
     chores.begin()
     try:
         yield
@@ -102,18 +107,34 @@ async def _lifespan(house: House, connections: Connections) -> AsyncIterator[Non
 class _Patient(H11Protocol):
     """Closes a connection whose request line and headers do not come in time."""
 
+    _late: asyncio.TimerHandle | None = None
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._late = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+        self._wait()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        cycle: Any = self.cycle  # there is none until the head of a request has come
+        is_answering = cycle is not None and not cycle.response_complete
+        if self.conn.trailing_data[0] and not is_answering:
+            self._wait()
+        else:
+            self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._late.cancel()
+        self._stop_waiting()
         super().connection_lost(exc)
 
-    def _give_up(self) -> None:
-        cycle: object = self.cycle  # there is none until the headers have come
-        if cycle is None:
-            self.transport.close()
+    def _wait(self) -> None:
+        """Give a request a while from its first byte on; an idle connection ends elsewhere."""
+        if self._late is None:
+            self._late = self.loop.call_later(_HEADER_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+        self._late = None
 
 
 class _Server(uvicorn.Server):
@@ -139,7 +160,16 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, end the streams, finish every request."""
         await asyncio.to_thread(self._house.feeds.close)
+        hanging_up = asyncio.create_task(self._hang_up())
         await super().shutdown(sockets)
+        hanging_up.cancel()
+
+    async def _hang_up(self) -> None:
+        """After a while, let go of whoever does not read what they asked for."""
+        await asyncio.sleep(_UNREAD_SECONDS)
+        for one in list(self.server_state.connections):
+            if isinstance(one, H11Protocol) and one.flow.write_paused:
+                one.transport.abort()
 
 
 def make_server(built: Built) -> uvicorn.Server:

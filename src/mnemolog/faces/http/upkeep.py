@@ -17,31 +17,36 @@ from mnemolog.faces.http.orders import (
     marked,
     session_draft,
 )
-from mnemolog.stores.files import doctor
 
 
 def _plan_retention(order: Order) -> Draft:
-    found = order.memory.purge(dry_run=True)
+    found = order.memory.purge(dry_run=True, as_of=order.at)
     types = Counter(found.tombstoned.by_type) + Counter(found.erased.by_type)
     touched = {*found.tombstoned.by_session, *found.erased.by_session}
     ids = (*found.tombstoned.ids, *found.erased.ids)
     return Draft(
         f"Hide {many(found.tombstoned.count)} past retention, erase {many(found.erased.count)} "
-        f"that were hidden for long enough.",
+        f"that were hidden for long enough. {_kept(found.spared.count)}".rstrip(),
         sessions=len(touched),
         entries=len(ids),
         by_type=dict(types),
-        keeps={"hidden": found.tombstoned.count, "erased": found.erased.count},
+        keeps={"approved": found.spared.count},
         files=found.removed_sessions,
         confirm=confirm_for(len(ids), "click"),
         sample=ids[:SHOWN],
         mark=marked(sorted(ids), found.removed_sessions),
+        at=found.purged_at,
     )
 
 
+def _kept(approved: int) -> str:
+    return f"{many(approved, 'approved decision')} kept." if approved else ""
+
+
 def _retention(order: Order, progress: Progress | None) -> Done:
-    done = order.memory.purge(confirm=True, progress=progress)
+    done = order.memory.purge(confirm=True, as_of=order.at, progress=progress)
     gone = {"hidden": done.tombstoned.count, "erased": done.erased.count}
+    gone["kept"] = done.spared.count
     return {**gone, "removed_sessions": list(done.removed_sessions), "failed": done.failed}, []
 
 
@@ -96,6 +101,8 @@ def _plan_repair(order: Order) -> Draft:
 
 
 def _repair(order: Order, progress: Progress | None) -> Done:
+    from mnemolog.stores.files import doctor  # takes longer to load than all other plans
+
     visit = doctor.visit_root(order.root, os.environ, progress)
     found = list(doctor.repair(visit))
     return {

@@ -4,8 +4,8 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Lock as Mutex
-from typing import TypeVar
 
 from mnemolog import fs, paths
 from mnemolog.errors import SessionError, SettingsError
@@ -17,7 +17,7 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.log.reader import View
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import Entry
-from mnemolog.model.observing import tell
+from mnemolog.model.observing import observers, tell
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
 from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
@@ -34,9 +34,6 @@ MAX_OPEN = 32
 
 _FOLDERS = (paths.SESSIONS, paths.ARCHIVE, paths.INTENTS, paths.DIRTY)
 IGNORE = b"# Memory is private: never commit it.\n*\n"
-
-
-T = TypeVar("T")
 
 Look = Callable[[Head], Entry | None]
 
@@ -79,7 +76,8 @@ class FilesStore:
         """What is kept open of a log; shared by all that work on it."""
         with self._mutex:
             held = self._logs.get(key)
-            tell("cache.miss" if held is None else "cache.hit", key.id or None)
+            if observers:
+                tell("cache.miss" if held is None else "cache.hit", key.id or None)
             if held is None:
                 held = self._logs[key] = Held(self._disk, key, self._settings, self._versions)
                 while len(self._logs) > MAX_OPEN:
@@ -97,7 +95,8 @@ class FilesStore:
     def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
         held = self.held(LogKey("session", session_id))
         place = sessions.place(session_id, self._versions)
-        after = self._writing(held, lambda: sessions.change(self._disk, held.writer, place, edit))
+        work = partial(sessions.change, self._disk, held.writer, place, edit)
+        after = archiving.writing(self._disk, held, self._settings, work)
         self._mark_dirty(held.key)
         return after
 
@@ -110,18 +109,17 @@ class FilesStore:
                 place = SessionPlace(name, f"{paths.SESSIONS}/{name}", self._versions)
                 yield archiving.listed(self._disk, place)
 
-    def _writing(self, held: Held, work: Callable[[], T]) -> T:
-        return archiving.writing(self._disk, held, self._settings, work)
-
     def append(
         self, log: LogKey, writes: Sequence[Write], viewer: Viewer, storage: Storage
     ) -> Appended:
         held = self.held(log)
-        held.ensure_exists()
+        if log.kind != "session":  # that was made by whoever created it
+            held.ensure_exists()
         if storage.max_root_size_mb:
             self._root_size.prepare(storage.max_root_bytes)
         batch = Batch(self._disk, held, writes, viewer, storage, self._root_size)
-        file = self._writing(held, lambda: held.writer.append(batch.compose, batch.names))
+        work = partial(held.writer.append, batch.compose, batch.names)
+        file = archiving.writing(self._disk, held, self._settings, work)
         warnings = batch.warnings + self._mark_dirty(log)
         durable = self._settle(held, file, batch, storage)
         return Appended(batch.seqs, batch.revised, durable, warnings, batch.used)

@@ -42,7 +42,14 @@ class Batch:
         self._writes = writes
         self._viewer = viewer
         self._storage = storage
-        self._drafts = [Draft(held.versions.latest(write.entry)) for write in writes]
+        self._drafts: list[Draft] = []
+        self._given: list[Write] = []
+        for write in writes:
+            self._drafts.append(Draft(held.versions.latest(write.entry)))
+            if write.is_given or write.entry.target:
+                self._given.append(write)
+        # A mark has a target, so where nothing is given there is none.
+        self._are_marks = bool(self._given) and all(one.entry.type in MARKS for one in writes)
         self.seqs: tuple[int, ...] = ()
         self.revised: tuple[bool, ...] = (False,) * len(writes)
         self.warnings: tuple[str, ...] = ()
@@ -56,38 +63,34 @@ class Batch:
 
     def compose(self, handle: Handle) -> tuple[bytes, int]:
         """The bytes to append and the last number used in them; refuses what may not be written."""
-        self._check_ids()
+        if self._given:
+            self._check_ids()
         for write in self._writes:
             if write.check is not None:
                 write.check(handle.tail.seq)
         if self._held.key.kind == "session":
-            self._prepare(handle)
+            is_long = handle.tail.size >= self._storage.segment_bytes
+            if is_long or handle.chain.v < self._held.versions.current:
+                self._prepare(handle, is_long)
         first = handle.tail.seq + 1
         self.seqs = tuple(range(first, first + len(self._drafts)))
-        lines = (draft.line(seq) for draft, seq in zip(self._drafts, self.seqs, strict=True))
-        content = b"".join(lines)
+        content = b"".join(map(Draft.line, self._drafts, self.seqs))
         self._check_size(handle, len(content))
         return content, self.seqs[-1]
 
-    def _prepare(self, handle: Handle) -> None:
-        """Seal a segment that is long enough, and say so when lines of a newer version begin."""
-        is_long = handle.tail.size >= self._storage.segment_bytes
-        is_older = handle.chain.v < self._held.versions.current
-        if is_long or is_older:
-            place = sessions.place(self._held.key.id, self._held.versions)
-            if is_long:
-                sessions.begin_segment(self._disk, place, handle)
-            else:
-                sessions.raise_version(self._disk, place, handle)
+    def _prepare(self, handle: Handle, is_long: bool) -> None:
+        """Seal a segment that is long enough, or say that lines of a newer version begin."""
+        place = sessions.place(self._held.key.id, self._held.versions)
+        if is_long:
+            sessions.begin_segment(self._disk, place, handle)
+        else:
+            sessions.raise_version(self._disk, place, handle)
 
     def _check_ids(self) -> None:
         """Look given ids up; only the writer or the owner may revise an entry."""
-        given = [write for write in self._writes if write.is_given or write.entry.target]
-        if not given:
-            return
-        view = self._held.reader.find(*(_subject(write) for write in given))
+        view = self._held.reader.find(*map(_subject, self._given))
         heads = {head.id: head for head in view.heads}
-        for write in given:
+        for write in self._given:
             self._check_one(write, heads.get(_subject(write)))
             if _subject(write) not in heads:
                 self._check_moved(write)
@@ -119,11 +122,12 @@ class Batch:
             )
 
     def _check_size(self, handle: Handle, incoming: int) -> None:
-        is_mark = all(write.entry.type in MARKS for write in self._writes)
-        self._check_root_size(incoming, is_mark)
-        if is_mark:
+        if self._storage.max_root_size_mb:
+            limit = self._storage.max_root_bytes
+            self._root_size.admit(incoming, limit, is_needed=self._are_marks)
+        if self._are_marks:
             return  # deleting must be possible in a full log too
-        used = handle.chain.sealed_bytes + handle.tail.size
+        used = handle.sealed_bytes + handle.tail.size
         self.used = used + incoming
         limit = self._storage.max_session_bytes
         if used + incoming <= quota.NEARLY_FULL * limit:
@@ -133,11 +137,6 @@ class Batch:
         if quota.check_log(name, used, incoming, limit, **{f"{kind}_id": identifier}):
             share = (used + incoming) / limit
             self.warnings = (f"{name} has used {share:.0%} of its {limit:,} bytes",)
-
-    def _check_root_size(self, incoming: int, is_mark: bool) -> None:
-        if self._storage.max_root_size_mb:
-            limit = self._storage.max_root_bytes
-            self._root_size.admit(incoming, limit, is_needed=is_mark)
 
 
 def _subject(write: Write) -> str:

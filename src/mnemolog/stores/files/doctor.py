@@ -12,7 +12,8 @@ from typing import NamedTuple
 from mnemolog import paths
 from mnemolog.errors import MnemologError, SettingsError, StorageError
 from mnemolog.fs import Disk
-from mnemolog.fs.real import RealDisk, file_system
+from mnemolog.fs.mounts import file_system
+from mnemolog.fs.real import RealDisk
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
@@ -151,6 +152,7 @@ def _cases(visit: Visit) -> Iterator[Case]:
     yield from _guarded("", check_files(disk, visit.now_ns))
     yield from _guarded(paths.INTENTS, check_intents(disk))
     yield from _guarded(paths.INTENTS, findings_learning.check_plans(disk, visit.now))
+    yield from _guarded(paths.USERS, findings_learning.check_own_logs(disk))
     yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
     yield from _check_logs(visit)
 

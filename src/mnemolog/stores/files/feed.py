@@ -11,6 +11,7 @@ from mnemolog.log import sidecars
 from mnemolog.log.places import FilePlace, Place, SessionPlace, facts
 from mnemolog.log.scan import Scan
 from mnemolog.ports import LogKey, News, Position
+from mnemolog.stores.files import learned
 
 FOLDER = f"{paths.INDEX}/{paths.NODES}"
 """Where nodes lie as lines."""
@@ -113,12 +114,15 @@ class FilesFeed:
         place = place_named(name)
         try:
             scan = Scan(self._disk, place, since)
-            manifest = None
+            manifest, markers = None, {}
             if isinstance(place, SessionPlace):
                 manifest = facts(self._disk, place)[1]
+            elif not name.startswith(f"{paths.NODES}/"):
+                markers = learned.read(self._disk, name)
         except SessionNotFoundError:
             return None
-        return News(scan.restarted, iter(scan), scan.chain.generation, scan.size, manifest)
+        generation = scan.chain.generation
+        return News(scan.restarted, iter(scan), generation, scan.size, manifest, markers)
 
 
 def _name_of_mark(mark: str) -> str:

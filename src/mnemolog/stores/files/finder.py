@@ -11,7 +11,7 @@ import msgspec
 from mnemolog import paths
 from mnemolog.embedders import open_embedder
 from mnemolog.errors import CorruptionError, SessionError
-from mnemolog.fs import Disk, File
+from mnemolog.fs import Disk, File, limits
 from mnemolog.fs.real import RealDisk
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.index.export import SHAPES
@@ -43,16 +43,16 @@ from mnemolog.stores.files.archiving import listed
 from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
 from mnemolog.stores.files.follower import Files, FilesFollower, moved
+from mnemolog.stores.files.leafing import PAUSES, FilesCounter
 from mnemolog.stores.files.shadow import Shadow, shown
 from mnemolog.stores.files.uses import Uses, read_uses
 
-# So many logs are kept open for reading hits; each costs two descriptors or a few more.
-_MAX_OPEN = 64
+# So many logs are kept open for reading hits. Each costs two descriptors or a few more, and two
+# thirds of what a process may have are left to others.
+_MAX_OPEN = min(256, limits.open_files() // 6)
 _STAMP = len("2026-11-15T09:00:00.000Z")
 # A log that goes into the archive or out of it is looked for again, so many times.
 _TRIES = 5
-# How long to wait before each look, should a log be rewritten while it is looked at.
-_PAUSES = (0.0, 0.001, 0.005, 0.02, 0.1)
 
 Held = tuple[File, int, list[File]]
 """An open guard, the generation that it names, and that generation's segments."""
@@ -105,7 +105,7 @@ class FilesFinder:
         with self._mutex:
             if "node" in query.kinds:
                 self._shadow.refresh()
-            for pause in _PAUSES:
+            for pause in PAUSES:
                 if pause:
                     time.sleep(pause)
                 files: Files = {}
@@ -114,7 +114,8 @@ class FilesFinder:
                 if not moved(self._disk, files):
                     break  # else a log was rewritten meanwhile, and the index is told so
             there = [(entry, one) for entry, one in read if entry is not None]
-            self._note(there, now)
+            if not query.is_quiet:
+                self._note(there, now)
         hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)
                 for entry, one in there]  # fmt: skip
         missing = sum(not files[one.spot[:2]] for _, one in read)
@@ -205,6 +206,10 @@ class FilesFinder:
     ) -> dict[str, Any]:
         export = Export(self._disk, self._index, self._read)
         return SHAPES[shape](export.sessions(viewer, _log(session_id), now, decay), session_id)
+
+    def counter(self) -> FilesCounter:
+        """What shows parts of logs, and counts."""
+        return FilesCounter(self._disk, self._index, self._read, self._open, self._mutex)
 
     def sessions(self, wanted: Wanted, viewer: Viewer) -> list[Listed]:
         return self._index.sessions(wanted, viewer)

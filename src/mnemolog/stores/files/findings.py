@@ -66,6 +66,9 @@ KINDS: dict[str, Kind] = {
     "run_left": Kind("warning", "Nobody has ended it for a week; `mnemolog maintain` removes it."),
     # learning
     "session_parked": Kind("warning", "See why, then `mnemolog worker --retry SESSION`."),
+    "log_parked": Kind(
+        "warning", "See why, then `mnemolog worker --retry @USER`, or `@` for what is shared."
+    ),
     "session_overdue": Kind("note", "No worker was there for a day: run `mnemolog worker`."),
     "plan_left": Kind("warning", "A crash left it; `mnemolog worker --once` finishes it."),
     # the graph

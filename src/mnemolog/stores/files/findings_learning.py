@@ -11,6 +11,7 @@ from mnemolog.graph import plans
 from mnemolog.log.places import SessionPlace, open_guard
 from mnemolog.model.times import to_text
 from mnemolog.policy import learning
+from mnemolog.stores.files import learned
 from mnemolog.stores.files.findings import Case, case
 
 # A worker looks every half minute, and a plan is applied as soon as it is made.
@@ -28,6 +29,16 @@ def check_session(disk: Disk, place: SessionPlace, now: datetime) -> Iterator[Ca
         elif marks.is_due and marks.invalidated_at < to_text(now - _OVERDUE):
             what = f"it is due since {marks.invalidated_at} ({marks.cause})"
             yield case("session_overdue", place.folder, what)
+
+
+def check_own_logs(disk: Disk) -> Iterator[Case]:
+    """Whether learning from a user's own log, or from the shared one, failed too often."""
+    folders = [paths.SHARED, *(f"{paths.USERS}/{name}" for name in disk.list(paths.USERS))]
+    for folder in folders:
+        marks = learning.marks_of(learned.read(disk, folder))
+        if marks.is_parked:
+            what = f"learning from it failed {marks.attempts} times, the last time: {marks.error}"
+            yield case("log_parked", f"{folder}/{learned.NAME}", what)
 
 
 def check_plans(disk: Disk, now: datetime) -> Iterator[Case]:

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mnemolog import paths
 from mnemolog.errors import StorageFullError
 from mnemolog.fs import Disk
-from mnemolog.fs.real import RealDisk, lies_below
+from mnemolog.fs.mounts import lies_below
+from mnemolog.fs.real import RealDisk
 from mnemolog.log import archive, audit, intents, moved, runs, sessions, settling
 from mnemolog.log.redacting import MakeRedactor, Redaction
 from mnemolog.log.scan import Scan
@@ -24,13 +25,15 @@ from mnemolog.ports.keeping import (
     Concealed,
     Gone,
     LeftRun,
+    Looked,
     Purge,
     Trace,
 )
 from mnemolog.settings import RedactionPattern
-from mnemolog.stores.files import compacting, erasing, scanning, upkeep, uprooting
+from mnemolog.stores.files import compacting, erasing, learned, scanning, upkeep, uprooting
 from mnemolog.stores.files.archiving import Archives, at_home
 from mnemolog.stores.files.census import users
+from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
 from mnemolog.stores.files.uses import Uses, read_uses
 
@@ -111,8 +114,18 @@ class FilesKeeper:
         if held.exists():
             yield from (fed.entry for fed in Scan(self._disk, held.place, None))
 
-    def settled(self, session_id: str) -> tuple[int, str]:
-        return settling.settled(self._disk, self._held(LogKey("session", session_id)).place)
+    def settled(self, log: LogKey) -> tuple[int, str]:
+        return settling.settled(self._disk, self._held(log).place)
+
+    def markers(self, log: LogKey) -> dict[str, Any]:
+        return learned.read(self._disk, log_name(log))
+
+    def mark(
+        self, log: LogKey, change: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> dict[str, Any]:
+        after = learned.change(self._disk, self._held(log).writer, log_name(log), change)
+        mark(self._disk, log_name(log))
+        return after
 
     def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
         held = self._held(LogKey("session", session_id))
@@ -229,9 +242,12 @@ class FilesKeeper:
         return isinstance(self._disk, RealDisk) and lies_below(path, self._disk.root)
 
     def scan(
-        self, needles: Mapping[str, bytes], progress: Progress | None = None
+        self,
+        needles: Mapping[str, bytes],
+        progress: Progress | None = None,
+        looked: Looked | None = None,
     ) -> Iterator[Trace]:
-        return scanning.scan(self._disk, needles, progress)
+        return scanning.scan(self._disk, needles, progress, looked)
 
 
 def finish(disk: Disk, fields: intents.Fields) -> bool:

@@ -1,4 +1,7 @@
-"""Looking closely at the logs of a root: windows, exact lines, minimaps, files."""
+"""Looking closely at the logs of a root by reading them: parts, exact lines, minimaps, files.
+
+The index shows the same at the cost of what is shown; this is for when there is none.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,26 +17,11 @@ from mnemolog.log.reader import View
 from mnemolog.model.inspecting import Bucket, FileFact, RawLine
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer, may_change, may_see
-from mnemolog.ports import LogKey
-from mnemolog.ports.looking import Placed, Span, Used
+from mnemolog.ports import LogKey, Use
+from mnemolog.ports.looking import Leaf, Placed, Span
+from mnemolog.stores.files.feed import log_name
 from mnemolog.stores.files.held import Held
 from mnemolog.stores.files.uses import read_uses
-
-
-class FilesWindow:
-    """A part of a log: the heads are known, the lines are read when they are taken."""
-
-    def __init__(self, view: View, heads: list[Head]) -> None:
-        self._view = view
-        self._heads = heads
-
-    @property
-    def total(self) -> int:
-        return len(self._heads)
-
-    def take(self, skip: int, most: int) -> list[Placed]:
-        found = (_placed(self._view, head) for head in self._heads[skip : skip + most])
-        return [one for one in found if one is not None]
 
 
 class FilesLooker:
@@ -43,16 +31,18 @@ class FilesLooker:
         self._disk = disk
         self._held = held
 
-    def window(self, log: LogKey, viewer: Viewer, span: Span) -> FilesWindow:
+    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Leaf:
         view = self._held(log).reader.view()
-        heads = [head for head in view.heads if _is_in(head, viewer, span)]
-        if span.backwards:
-            heads.reverse()
-        return FilesWindow(view, heads)
+        seen = [head for head in view.heads if _is_wanted(head, viewer, span)]
+        within = [head for head in seen if _is_in(head, span)]
+        nearest = within[::-1] if span.backwards else within
+        used = self._used(log)
+        found = (_placed(view, head, used) for head in nearest[:most])
+        return Leaf([one for one in found if one is not None], len(within), len(seen))
 
     def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
         found = self._found(self._held(log), viewer, identifier)
-        return None if found is None else _placed(*found)
+        return None if found is None else _placed(*found, self._used(log))
 
     def raw(self, log: LogKey, viewer: Viewer, identifier: str) -> RawLine | None:
         held = self._held(log)
@@ -112,31 +102,32 @@ class FilesLooker:
                 modified=to_text(datetime.fromtimestamp(status.mtime_ns / 1e9, UTC)),
             )
 
-    def used(self, session_id: str) -> dict[str, Used]:
-        found: dict[str, Used] = {}
-        for use in read_uses(self._disk, paths.session_folder(session_id), 0)[0]:
-            before = found.get(use.id)
-            found[use.id] = Used(before.times + 1 if before else 1, use.at)
-        return found
+    def _used(self, log: LogKey) -> list[Use]:
+        return read_uses(self._disk, log_name(log), 0)[0] if log.kind == "session" else []
 
     def quarantined(self, log: LogKey) -> int:
         return len(quarantine.files(self._disk, self._held(log).quarantine))
 
 
-def _placed(view: View, head: Head) -> Placed | None:
+def _placed(view: View, head: Head, used: list[Use]) -> Placed | None:
     entry = view.entry(head)
     if entry is None:
         return None
-    return Placed(entry, head.first_seq, head.revisions, head.died, head.hidden)
+    times = [use.at for use in used if use.id == head.id]
+    last = max(times, default=None)
+    return Placed(entry, head.first_seq, head.revisions, head.died, head.hidden, len(times), last)
 
 
-def _is_in(head: Head, viewer: Viewer, span: Span) -> bool:
+def _is_in(head: Head, span: Span) -> bool:
+    return head.first_seq > span.after and (span.before is None or head.first_seq < span.before)
+
+
+def _is_wanted(head: Head, viewer: Viewer, span: Span) -> bool:
     return (
-        head.first_seq > span.after
-        and (span.before is None or head.first_seq < span.before)
-        and (span.types is None or head.type in span.types)
+        (span.types is None or head.type in span.types)
         and (span.agents is None or head.agent_id in span.agents)
-        and _is_visible(head, viewer, with_hidden=span.with_hidden)
+        and (head.dead or not span.only_hidden)
+        and _is_visible(head, viewer, with_hidden=span.with_hidden or span.only_hidden)
     )
 
 

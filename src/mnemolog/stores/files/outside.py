@@ -10,7 +10,8 @@ from typing import BinaryIO, cast
 
 from mnemolog.errors import InvalidFormatError, StorageIOError
 from mnemolog.fs import File, full
-from mnemolog.fs.real import RealDisk, lies_below
+from mnemolog.fs.mounts import lies_below
+from mnemolog.fs.real import RealDisk
 
 BLOCK = 1024 * 1024
 _GZIP = b"\x1f\x8b"

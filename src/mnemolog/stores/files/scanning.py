@@ -13,7 +13,7 @@ from mnemolog.log import lines
 from mnemolog.log.tail import backwards
 from mnemolog.model.entry import MARKS
 from mnemolog.ports import Progress
-from mnemolog.ports.keeping import Trace
+from mnemolog.ports.keeping import Looked, Trace
 
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
@@ -21,30 +21,47 @@ _ARCHIVED = re.compile(rf"{paths.ARCHIVE}/([^/]+?)(?:\.g\d+\.jsonl\.gz|\.tar\.gz
 
 
 def scan(
-    disk: Disk, needles: Mapping[str, bytes], progress: Progress | None = None
+    disk: Disk,
+    needles: Mapping[str, bytes],
+    progress: Progress | None = None,
+    looked: Looked | None = None,
 ) -> Iterator[Trace]:
     """Every place where one of the needles stands; `needles` are named by their form."""
     found = list(_files(disk, ""))
+    told = looked or _nobody
     longest = max((len(one) for one in needles.values()), default=0)
     for done, path in enumerate(found, 1):
         try:
             file = disk.open(path, "read")
         except FileNotFoundError:
             continue  # removed meanwhile
-        for trace in _scan_pieces(path, _pieces(file), needles, longest):
+        for trace in _scan_pieces(path, _told(path, _pieces(file), told), needles, longest):
             yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
         if file.read(0, 2) == _GZIP:
-            yield from _in_archive(path, file, needles, longest)
+            yield from _in_archive(path, file, needles, longest, told)
         if progress is not None:
             progress(done, len(found))
 
 
+def _nobody(path: str, size: int) -> None:
+    """Nobody wants to know how much was looked through."""
+
+
+def _told(path: str, pieces: Iterator[bytes], looked: Looked) -> Iterator[bytes]:
+    """The pieces of a file, each told of once it was handed on."""
+    looked(path, 0)
+    for piece in pieces:
+        yield piece
+        looked(path, len(piece))
+
+
 def _in_archive(
-    path: str, file: File, needles: Mapping[str, bytes], longest: int
+    path: str, file: File, needles: Mapping[str, bytes], longest: int, looked: Looked
 ) -> Iterator[Trace]:
     """What stands in a packed file, with the session that its name tells, and whose line it is."""
     content, session = b"", _session_of(path)
-    for trace in _scan_pieces(f"{path} (unpacked)", _unpacked(file), needles, longest):
+    unpacked = _told(path, _unpacked(file), looked)
+    for trace in _scan_pieces(f"{path} (unpacked)", unpacked, needles, longest):
         if session is None:  # any other packed file is nobody's line
             yield trace
             continue

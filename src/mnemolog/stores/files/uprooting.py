@@ -10,7 +10,7 @@ from mnemolog.graph import addresses, cutting, plans, redacting, sourcing
 from mnemolog.log.places import Place
 from mnemolog.log.scan import Scan
 from mnemolog.model.entry import MARKS
-from mnemolog.model.lesson import source_name
+from mnemolog.model.lesson import OWN, own_source_name, source_name
 from mnemolog.model.node import FILES
 from mnemolog.policy.drafting import Redact
 from mnemolog.ports import LogKey
@@ -32,12 +32,16 @@ def uproot(
     gone = set(ids) - _living(disk, place, ids)
     # An entry of a user's or of the shared log was said in a session that its id does not tell.
     session = key.id if key.kind == "session" else ""
-    return _cut(disk, [name for one in gone for name in _names(session, one)], purge)
+    names = [name for one in gone for name in _names(session, one)]
+    if key.kind in ("user", "shared"):
+        names += [own_source_name(key.id, one) for one in gone]
+    return _cut(disk, names, purge)
 
 
 def _names(session_id: str, entry_id: str) -> set[str]:
     """How nodes name an entry: by us, and perhaps by people."""
-    return {source_name(session_id, entry_id), f"{session_id}/{entry_id}"}
+    by_people = [] if session_id.startswith(OWN) else [f"{session_id}/{entry_id}"]
+    return {source_name(session_id, entry_id), *by_people}
 
 
 def uproot_session(disk: Disk, session_id: str, purge: PurgeLog) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Live events."""
 
+import asyncio
 from typing import Annotated
 
 import msgspec
@@ -12,6 +13,7 @@ from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.queries import Names, names
 
+_BEGINS = 30.0
 _encode = msgspec.json.Encoder().encode
 
 
@@ -35,6 +37,7 @@ async def events(
         )
     feed = caller.house.feeds.of(caller.reach)
     reader = feed.join(wanted, last_event_id)
+    await asyncio.to_thread(feed.wait, _BEGINS)
     headers = {"X-Accel-Buffering": "no"}
     return Stream(lines(feed, reader, _encode), media_type="text/event-stream", headers=headers)
 

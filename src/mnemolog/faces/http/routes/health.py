@@ -1,6 +1,6 @@
 """What is there, how it decays, what is recalled; retention, hidden entries, audit, doctor."""
 
-from collections import Counter
+import time
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Any
@@ -31,7 +31,6 @@ from mnemolog.faces.http.shapes import HiddenList
 from mnemolog.memory import Memory
 from mnemolog.model.entry import TYPES
 from mnemolog.model.times import normalise, to_text
-from mnemolog.stores.files import doctor as practice
 
 _SHOWN = 20
 _MOST_FINDINGS = 500
@@ -42,21 +41,21 @@ _DECAY_POINTS = 49
 def stats(caller: Asking) -> Totals:
     """Everything in sight, in numbers."""
     memory = caller.memory
-    found = memory.get_global_statistics()
-    figures = caller.house.figures.now(memory) if caller.sees_all else {}
+    found = memory.numbers()
+    summary = found.summary
     return Totals(
         sessions=found.sessions,
-        entries=found.total_entries,
-        by_type=found.by_type,
-        by_agent=found.by_agent,
-        size_bytes=found.size_bytes,
-        hidden=len(memory.hidden_entries()),
-        corrupted_lines=found.corrupted_lines,
-        redactions=found.redactions,
-        revisions=found.revisions,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        figures=figures,
+        entries=sum(summary.counts.values()),
+        by_type=summary.counts,
+        by_agent=summary.agents,
+        size_bytes=summary.size_bytes,
+        hidden=found.hidden,
+        corrupted_lines=summary.damaged,
+        redactions=summary.redactions,
+        revisions=summary.revisions,
+        created_at=found.since,
+        updated_at=summary.last_written,
+        figures=caller.house.figures.now(memory) if caller.sees_all else {},
     )
 
 
@@ -72,9 +71,12 @@ def series(
     first = None if start is None else normalise(start, "from")
     last = None if end is None else normalise(end, "to")
     if metric == "entries":
-        return _growth(caller.memory, first, last, {"hour": 13, "day": 10, "month": 7}[step])
+        return _growth(caller.memory, first, last, step)
     caller.owner("see figures of everything")
-    points = [one for one in caller.house.figures.series if metric in one]
+    figures = caller.house.figures
+    if not figures.series:  # the first is taken a minute after the start, unless somebody asks
+        figures.sample(caller.house.memory, time.time())
+    points = [one for one in figures.series if metric in one]
     kept = [
         (at, one[metric])
         for one in points
@@ -89,19 +91,17 @@ def _stamp(seconds: float) -> str:
     return to_text(datetime.fromtimestamp(seconds, UTC))
 
 
-def _growth(memory: Memory, first: str | None, last: str | None, width: int) -> Series:
-    counts: dict[str, Counter[str]] = {}
-    for session in memory.list_sessions():
-        for bucket in memory.minimap(session.id):
-            if (first and bucket.at < first) or (last and bucket.at > last):
-                continue
-            counts.setdefault(bucket.at[:width], Counter()).update(bucket.by_type)
-    times = sorted(counts)
+def _growth(memory: Memory, first: str | None, last: str | None, step: str) -> Series:
+    counts = {
+        at: by_type
+        for at, by_type in memory.growth(step).items()
+        if (not first or at >= first[: len(at)]) and (not last or at <= last[: len(at)])
+    }
     kinds = sorted({kind for one in counts.values() for kind in one})
     return Series(
         metric="entries",
-        t=times,
-        series={kind: [float(counts[at][kind]) for at in times] for kind in kinds},
+        t=list(counts),
+        series={kind: [float(one.get(kind, 0)) for one in counts.values()] for kind in kinds},
     )
 
 
@@ -175,13 +175,13 @@ def hidden(
     cursor: Cursor = None,
 ) -> HiddenList:
     """What is hidden, until when it can be brought back; latest first."""
-    found = caller.memory.hidden_entries(session_id)
-    start = _offset(cursor)
-    shown = found[start : start + limit]
+    memory, start = caller.memory, _offset(cursor)
+    shown = memory.hidden_entries(session_id, skip=start, limit=limit)
+    total = memory.numbers(session_id).hidden
     return HiddenList(
         items=[entry_row(one) for one in shown],
-        next_cursor=sealed(start + limit) if len(found) > start + limit else None,
-        total=len(found),
+        next_cursor=sealed(start + limit) if total > start + limit else None,
+        total=total,
         total_exact=True,
     )
 
@@ -227,6 +227,8 @@ def audit(caller: Asking, limit: Limit = 50, cursor: Cursor = None) -> AuditList
 @get("/doctor", sync_to_thread=True)
 def doctor(caller: Asking, privacy: FromQuery[bool] = False) -> Checkup:
     """Everything that is wrong below the root, and what to do about it."""
+    from mnemolog.stores.files import doctor as practice  # hardly ever asked for, and large
+
     caller.owner("have everything examined")
     visit = practice.visit_root(caller.house.root, caller.house.environ, only_privacy=privacy)
     found = [_check(one) for one in islice(practice.examine(visit), _MOST_FINDINGS)]

@@ -7,12 +7,11 @@ from litestar import delete, get, post, put
 from litestar.params import FromPath, FromQuery, HeaderParameter, JSONBody, QueryParameter
 
 from mnemolog.faces.http.house import Asking
-from mnemolog.faces.http.node_rows import hunk_rows, written
+from mnemolog.faces.http.node_rows import folder_rows, hunk_rows, leaf_row, written
 from mnemolog.faces.http.node_shapes import (
     BacklinkRow,
     GraphFacts,
     GraphNode,
-    LeafRow,
     NodeFacts,
     NodeMove,
     NodeWrite,
@@ -36,26 +35,25 @@ IfMatch = Annotated[
 
 
 @get("/nodes/{user:str}", sync_to_thread=True)
-def tree(caller: Asking, user: FromPath[str], path: FromQuery[str] = "") -> Tree:
-    """The nodes of a user, the four files first; with `path` only those below a folder."""
+def tree(
+    caller: Asking,
+    user: FromPath[str],
+    path: FromQuery[str] = "",
+    depth: Annotated[int, QueryParameter(ge=0, le=1)] = 0,
+    after: Annotated[str, QueryParameter(max_length=1000)] = "",
+    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 200,
+) -> Tree:
+    """The nodes of a user, the four files first; with `path` only those below a folder, with
+    `depth=1` only what lies directly in it, at most `limit` names, and folders with their counts.
+    """
     memory = caller.memory
-    found = memory.tree(user)
-    return Tree(
-        user=user,
-        users=memory.node_users(),
-        items=[
-            LeafRow(
-                path=one.address,
-                title=one.title,
-                description=one.description,
-                kind="file" if one.address.endswith(".md") else "node",
-                updated_at=one.updated_at,
-                flags=tuple(one.flags),
-            )
-            for one in found
-            if not path or one.address.startswith(f"{path.rstrip('/')}/")
-        ],
-    )
+    users = memory.node_users()
+    if not depth:
+        found = [leaf_row(one) for one in memory.tree(user, path)]
+        return Tree(user=user, users=users, items=found, total=len(found))
+    level = memory.folder(path, user_id=user, after=after, limit=limit)
+    rows = folder_rows(level)
+    return Tree(user=user, users=users, items=rows, total=level.nodes, next=level.next)
 
 
 @get(_NODE, sync_to_thread=True)

@@ -10,7 +10,9 @@ from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.jobs import Job, Progress, Work
 from mnemolog.faces.http.plans import Outcome, Plan
 from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.http.proofs import proof
 from mnemolog.faces.http.shapes import Confirmed, NewPlan, Restored, Undone, Verify
+from mnemolog.faces.http.undos import undone
 
 
 @post("/plans", sync_to_thread=True)
@@ -44,8 +46,8 @@ def run_plan(caller: Asking, plan_id: FromPath[str], data: JSONBody[Confirmed]) 
 
 @post("/undo/{undo_id:str}", sync_to_thread=True, status_code=200)
 def undo(caller: Asking, undo_id: FromPath[str]) -> Undone:
-    """Bring back what a plan hid."""
-    done = caller.house.plans.undo(caller.memory, undo_id, caller.reach)
+    """Bring back what a plan hid; also after a restart, for as long as it can be restored."""
+    done = undone(caller.memory, undo_id)
     caller.publish("hidden", ids=done["ids"][:100], restored=len(done["ids"]))
     return Undone(ids=done["ids"], refused=done["refused"])
 
@@ -85,16 +87,7 @@ def verify(caller: Asking, data: JSONBody[Verify]) -> Job:
 
     def call(progress: Progress) -> dict[str, Any]:
         found = memory.verify_erasure(ids=data.ids, text=data.text, progress=progress)
-        return {
-            "proof": {
-                "clean": found.clean,
-                "files": found.files,
-                # A trace names the text that was looked for: where it stands is enough.
-                "traces": [trace.partition(":")[0] for trace in found.traces],
-                "elsewhere": found.elsewhere,
-                "unreachable": list(memory.known_backups()),
-            }
-        }
+        return {"proof": proof([found], memory.known_backups())}
 
     return caller.house.jobs.begin(Work("verify", "files", call), caller.reach)
 

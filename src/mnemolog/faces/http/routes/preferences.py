@@ -1,19 +1,23 @@
 """Settings: what is in force, where it comes from."""
 
 from itertools import pairwise
-from typing import Annotated, Any
+from threading import Lock
+from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import get, patch
 from litestar.params import HeaderParameter, JSONBody
 
 from mnemolog.faces.http.house import Asking, Caller
+from mnemolog.faces.http.ruling import applies
 from mnemolog.settings import KEYS, Settings
 from mnemolog.stores.files import config_file, roots
 
 IfMatch = Annotated[
     str | None, HeaderParameter(name="If-Match", max_length=200, description="`hash` of the list.")
 ]
+
+_CHANGING = Lock()
 
 
 class SettingRow(msgspec.Struct, kw_only=True):
@@ -26,6 +30,8 @@ class SettingRow(msgspec.Struct, kw_only=True):
     permitted: str
     doc: str
     editable: bool
+    applies: Literal["now", "restart"]
+    """When a change counts: at once, or from the next start."""
 
 
 class SettingList(msgspec.Struct, kw_only=True):
@@ -34,7 +40,8 @@ class SettingList(msgspec.Struct, kw_only=True):
     items: list[SettingRow]
     hash: str
     pending: list[str]
-    """The keys whose file says something else by now; it counts from the next start."""
+    """The keys whose file says something else than what is in force; it counts from the next
+    start."""
 
 
 @get("/settings", sync_to_thread=True)
@@ -62,6 +69,7 @@ def _listed(caller: Caller) -> SettingList:
                 permitted=key.permitted,
                 doc=key.description,
                 editable=key.name != "version",
+                applies=applies(key.name),
             )
             for key in KEYS.values()
         ],
@@ -74,10 +82,14 @@ def _listed(caller: Caller) -> SettingList:
 def change_settings(
     caller: Asking, data: JSONBody[dict[str, Any]], if_match: IfMatch = None
 ) -> SettingList:
-    """Set values in `config.toml`; they count from the next start. For the owner."""
+    """Set values in `config.toml`; each row says whether they count at once. For the owner."""
     caller.owner("change the settings")
     expected = None if if_match is None else if_match.strip().strip('"')
-    config_file.change(caller.house.root, data, expected)
+    house = caller.house
+    with _CHANGING:  # of two that read the same file only one may change it
+        config_file.change(house.root, data, expected)
+        now = roots.settings_of(house.root, house.environ).flat()
+        house.ruling.change({key: now[key] for key in data})
     caller.publish("health", settings=True)
     return _listed(caller)
 

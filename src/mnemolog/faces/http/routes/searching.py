@@ -110,7 +110,7 @@ def _facets(hits: Hits, nodes: int) -> SearchFacets:
 @post("/context", sync_to_thread=True, status_code=200)
 def context(caller: Asking, data: JSONBody[Ask]) -> ContextBlock:
     """Exactly the block that `memory.context()` gives for a question, and what it is made of."""
-    memory = caller.memory if data.agent_id is None else caller.memory.for_agent(data.agent_id)
+    memory = caller.memory if data.agent_id is None else caller.as_agent(data.agent_id)
     block = memory.context(data.session_id, data.text, max_tokens=data.budget_tokens)
     return ContextBlock(
         text=block.text,

@@ -155,9 +155,9 @@ def _facts(caller: Caller, one: Session) -> SessionFacts:
         preferences=one.preferences,
         markers=markers,
         overrides=one.settings,
-        by_agent=numbers[0].by_agent,
-        revisions=numbers[0].revisions,
-        redactions=numbers[0].redactions,
+        by_agent=numbers[0].summary.agents,
+        revisions=numbers[0].summary.revisions,
+        redactions=numbers[0].summary.redactions,
     )
 
 

@@ -35,8 +35,8 @@ def me(caller: Asking) -> Me:
     return Me(
         kind=caller.known.kind,
         scope=_reach(caller.known),
-        agent=caller.reach.agent,
-        user=caller.reach.user,
+        agent=None if caller.reach.beside else caller.reach.agent,
+        user=caller.reach.user if len(caller.known.users) < 2 else None,
         expires_at=caller.known.expires_at,
         root=os.path.join(os.path.basename(folder), name),
         version=version("mnemolog"),
