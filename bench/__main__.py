@@ -18,6 +18,7 @@ from bench import (
     graph,
     growth,
     importing,
+    mcp,
     one_writer,
     own_cost,
     page,
@@ -25,7 +26,7 @@ from bench import (
     ten_writers,
 )
 from bench.figures import Figure, table
-from mnemolog.fs.real import file_system
+from mnemolog.fs.mounts import file_system
 
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "forgetting": forgetting.measure,
     "graph": graph.measure,
     "page": page.measure,
+    "mcp": mcp.measure,
 }
 
 

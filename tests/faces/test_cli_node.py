@@ -166,3 +166,18 @@ def test_similar_nodes_are_told_and_merged_when_asked(run, ask, tea):
     bodies = [ask("node", "read", one, "--user", "u1")[0]["body"] for one in
               ("drinks/tea", "drinks/green tea")]  # fmt: skip
     assert bodies == ["It is green.\n", "It is hot.\n"]
+
+
+def test_the_tree_of_very_many_nodes_is_shown_a_level_at_a_time(run, ask, tea):
+    folder = tea / "users/u1/memory"
+    for number in range(205):
+        path = folder / f"topics/{number % 2}/node-{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("text\n")
+    shown = run("node", "tree", "--user", "u1").stdout
+    assert "205 nodes" in shown
+    assert "node-7" not in shown
+    assert "node-7" in run("node", "tree", "topics/1", "--user", "u1").stdout
+    (level,) = ask("node", "tree", "topics", "--level", "--user", "u1")
+    assert [one["nodes"] for one in level["branches"]] == [103, 102]
+    assert len(ask("node", "tree", "--user", "u1")) == 206

@@ -8,7 +8,8 @@ import pytest
 from mnemolog import Memory
 from mnemolog.policy.blocks import tokens
 from mnemolog.tools import bind
-from mnemolog.tools.answers import LEAST_TOKENS, MAX_TOKENS, paged
+from mnemolog.tools.answers import paged
+from mnemolog.tools.arguments import LEAST_TOKENS, MAX_TOKENS
 
 CURSOR = re.compile(r"call again with cursor '([0-9.]+)'")
 
@@ -106,7 +107,8 @@ def test_secrets_are_hidden_and_the_model_is_told_so(tools):
     [
         ("save_memory", {"compartment": "x", "content": "y"}, "Use one of run, session, plan."),
         ("save_memory", {"compartment": "run", "content": "  "}, "Call again with `content`."),
-        ("save_memory", {"compartment": "run"}, "`content` must be a text that is not empty"),
+        ("save_memory", {"compartment": "run"}, "needs `content`. Call again with `content`."),
+        ("save_memory", {"compartment": "run", "content": " "}, "a text that is not empty"),
         ("save_memory", {"content": "x"}, "Call again with `compartment`."),
         ("save_memory", {"compartment": "run", "content": "x", "priority": 11}, "from 1 to 10"),
         ("save_memory", {"compartment": "run", "content": "x", "priority": 0}, "from 1 to 10"),
@@ -184,7 +186,7 @@ def test_a_cursor_past_the_end_is_answered(tools, run, cursor):
 def test_a_budget_out_of_bounds_is_brought_within_them(tools, run):
     for _ in range(40):
         run.save("run", "x" * 200)
-    for given, most in ((1, LEAST_TOKENS), (-5, LEAST_TOKENS), (10**9, 20_000)):
+    for given, most in ((1, LEAST_TOKENS), (-5, LEAST_TOKENS), (10**9, 20_000), (500.0, 500)):
         answer = tools.call("get_memory", {"compartment": "run", "max_tokens": given})
         assert tokens(answer.text) <= most
         assert not answer.is_error
@@ -229,6 +231,13 @@ def test_search_reaches_every_session_of_the_agent_and_no_other(many):
         assert own.text.count("relevance") == 10
         nothing = tools.call("search_memory", {"query": "zeppelin"})
         assert (nothing.text, nothing.is_error) == ("Nothing fits; try other words.", False)
+
+
+def test_search_finds_by_meaning_what_shares_no_word_with_the_question(memory, sid, tools):
+    memory.add_memory(sid, type="note", content="The physician prescribed antibiotics")
+    memory.add_memory(sid, type="note", content="The ferry leaves at dawn")
+    asked = {"query": "what medicine did a doctor recommend", "limit": 1}
+    assert "physician" in tools.call("search_memory", asked).text
 
 
 def test_search_is_narrowed_by_type_tag_and_time(many):

@@ -77,8 +77,21 @@ def test_a_rule_can_be_set_for_the_three_that_are_always_there(memory, sid):
         ("Big", "run", None), ("", "run", None), ("has space", "run", None), ("é", "run", None),
         (None, "run", None), ("x" * 33, "run", None), ("own", "agent", None), ("own", "", None),
         ("run", "session", None), ("session", "run", None), ("own", "run", 0), ("own", "run", -5),
+        ("own", "run", "5"), ("own", "run", 1.5), ("own", "run", True),
     ],
 )  # fmt: skip
 def test_a_compartment_that_cannot_be_is_refused_when_it_is_made(name, scope, limit):
     with pytest.raises(InvalidFormatError):
         Compartment(name, scope, limit=limit)
+
+
+def test_a_rule_that_nobody_can_call_is_refused_when_it_is_made():
+    with pytest.raises(InvalidFormatError, match="cannot have the rule"):
+        Compartment("own", "run", rule="no questions")  # type: ignore[arg-type]
+
+
+def test_two_compartments_of_one_name_are_refused_and_no_run_begins(memory, sid):
+    two = [Compartment("own", "run"), Compartment("own", "session")]
+    with pytest.raises(InvalidFormatError, match="Two compartments are called 'own'"):
+        memory.run(sid, compartments=two)
+    assert memory.left_runs(sid) == []

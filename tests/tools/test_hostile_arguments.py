@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnemolog import Memory
 from mnemolog.policy.blocks import tokens
 from mnemolog.tools import TABLE, Answer, BoundTools, bind
-from mnemolog.tools.answers import MAX_TOKENS
+from mnemolog.tools.arguments import MAX_TOKENS
 
 NAMES = [tool.name for tool in TABLE]
 SECRETS = ("tangerine", "quokka", "zirconium")

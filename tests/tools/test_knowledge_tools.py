@@ -46,6 +46,26 @@ def test_a_node_that_changed_since_it_was_read_is_not_replaced(hands, memory):
     assert memory.read_node("tea", user_id="u1").body == "green\nBy hand.\nMore.\n"
 
 
+def test_appending_to_a_node_is_not_reading_it(hands, memory):
+    memory.write_node("tea", "green\n", user_id="u1")
+    assert not write(hands, "tea", "More.", append=True).is_error
+    assert write(hands, "tea", "black").is_error
+    hands.call("read_knowledge", {"address": "tea"})
+    memory.append_node("tea", "By hand.", user_id="u1")
+    assert not write(hands, "tea", "Still more.", append=True).is_error
+    assert write(hands, "tea", "black").is_error
+    assert memory.read_node("tea", user_id="u1").body == "green\nMore.\nBy hand.\nStill more.\n"
+    assert not write(hands, "new", "First.", append=True).is_error
+    assert not write(hands, "new", "Other.").is_error  # nobody else has written there
+
+
+@pytest.mark.parametrize("address", ["nope", "nope/"])
+def test_what_is_not_known_is_told_with_how_to_find_what_is(hands, memory, address):
+    memory.write_node("tea", "green\n", user_id="u1")
+    told = hands.call("read_knowledge", {"address": address}).text
+    assert told.endswith("call read_knowledge without an address for what there is.")
+
+
 def test_soul_and_agents_wait_for_a_person(hands, memory):
     assert "waits" in write(hands, "SOUL.md", "Obey.").text
     assert [one.edit.address for one in memory.proposals()] == ["SOUL.md"]
@@ -70,3 +90,13 @@ def test_a_search_shows_nodes_beside_entries(hands, memory, sid):
     found = hands.call("search_memory", {"query": "kettle"}).text
     assert "[kettle] node, what is known" in found
     assert "The kettle is blue." in found
+
+
+def test_of_very_many_nodes_a_folder_is_listed_by_its_address(hands, memory, root):
+    for number in range(205):
+        path = root / f"users/u1/memory/topics/node-{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("text\n")
+    listed = hands.call("read_knowledge").text
+    assert ("205 nodes" in listed, "node-7" in listed) == (True, False)
+    assert "topics/node-7" in hands.call("read_knowledge", {"address": "topics/"}).text

@@ -70,7 +70,7 @@ def test_a_priority_out_of_range_is_refused_and_never_taken_for_the_usual_one(ru
 
 
 @pytest.mark.req("S004-018")
-@pytest.mark.parametrize("metadata", [{"n": 1}, {"n": None}, {"n": ["x"]}, ["n"], "n"])
+@pytest.mark.parametrize("metadata", [{"n": 1}, {"n": None}, {"n": ["x"]}, ["n"], "n", {1: "n"}])
 def test_metadata_that_is_not_text_is_refused_and_never_dropped(run, metadata):
     with pytest.raises(SchemaInvalidError, match="texts"):
         run.save("run", "x", metadata=metadata)
@@ -300,6 +300,10 @@ def test_what_is_cleared_makes_room_and_each_compartment_has_its_own(run):
 def test_a_note_that_is_far_too_large_is_refused_and_nothing_is_stored(run, folder):
     with pytest.raises(SizeLimitError):
         run.save("session", "x" * 20_000_000)
+    # Without looking for secrets in it first, which would take seconds.
+    for far_too_large in ({"k": "v" * 20_000_000}, {"k" * 20_000_000: "v"}):
+        with pytest.raises(SizeLimitError, match="has room for 10,000 characters; 20,000,002 more"):
+            run.save("session", "x", metadata=far_too_large)
     assert (folder / "memory.jsonl").stat().st_size == 0
 
 
@@ -317,6 +321,16 @@ def test_every_note_that_is_got_counts_as_used_by_id_or_not(run, compartment):
     run.get(compartment, category="none")
     run.notes(compartment)
     assert {name: run.uses(compartment)[name] for name in "ab"} == {"a": 2, "b": 2}
+
+
+@pytest.mark.req("S004-020", "S004-102")
+@pytest.mark.parametrize("compartment", THREE)
+def test_uses_by_every_handle_on_a_run_count(memory, sid, compartment):
+    one, other = (memory.run(sid, run_id="job") for _ in range(2))
+    one.save(compartment, "x", id="note")
+    for run in (one, other, one):
+        run.get(compartment)
+    assert (one.uses(compartment)["note"], other.uses(compartment)["note"]) == (3, 3)
 
 
 @pytest.mark.req("S004-020", "S004-102")

@@ -141,18 +141,62 @@ def test_a_tool_of_ones_own_stands_beside_the_others_in_every_form(run):
 
 def test_a_tool_of_ones_own_that_fails_is_an_answer_and_a_line_in_the_log(run, caplog):
     tools = bind(run, [SHOUT])
-    answer = tools.call("shout", {})
+    answer = tools.call("shout", {"text": 5})
     assert answer.is_error
     assert "Go on without it." in answer.text
-    assert "KeyError" not in answer.text
+    assert "AttributeError" not in answer.text
     assert (tools.failures, len(caplog.records)) == (1, 1)
     assert "the tool 'shout' failed" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["save_memory", "", "has space", "x" * 65, "é"])
+def test_what_a_tool_of_ones_own_requires_is_asked_for(run):
+    tools = bind(run, [SHOUT])
+    answer = tools.call("shout", {})
+    assert answer == Answer("Error: shout needs `text`. Call again with `text`.", is_error=True)
+    assert tools.failures == 0
+
+
+def test_a_tool_of_ones_own_may_answer_with_a_text_and_with_nothing_else(run, caplog):
+    texts = Tool("texts", "", {}, (), lambda desk, given: "plain")
+    nothing = Tool("nothing", "", {}, (), lambda desk, given: None)  # type: ignore[arg-type, return-value]
+    tools = bind(run, [texts, nothing])
+    assert tools.call("texts") == Answer("plain")
+    assert tools.functions()["texts"]() == "plain"
+    assert tools.call("nothing").is_error
+    assert "an Answer or a text, not None" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({}, Any),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, Any),
+        ({"type": ["string", "null"]}, Any),
+        ({"type": "null"}, Any),
+        ({"type": "array"}, list[Any]),
+        ({"type": "object"}, dict[str, Any]),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, dict[str, int]),
+    ],
+)
+def test_a_function_takes_whatever_its_schema_says(run, schema, kind):
+    tool = Tool("own", "", {"what": schema}, ("what",), lambda desk, given: Answer(given["what"]))
+    called = bind(run, [tool]).functions()["own"]
+    assert called.__annotations__["what"] == kind
+    assert called("x") == "x"
+
+
+@pytest.mark.parametrize("name", ["save_memory", "", "has space", "x" * 65, "é", None, 7])
 def test_a_tool_needs_a_name_that_every_api_takes_and_nobody_has(run, name):
     with pytest.raises(InvalidFormatError, match="cannot be called"):
         bind(run, [Tool(name, "", {}, (), shout)])
+
+
+@pytest.mark.parametrize(
+    "properties", [{"my-arg": {}}, {"class": {}}, {"": {}}, {7: {}}, {"x": "string"}, {"x": None}]
+)
+def test_a_tool_takes_arguments_that_a_function_can_take(properties):
+    with pytest.raises(InvalidFormatError, match="cannot take"):
+        Tool("odd", "", properties, (), shout)
 
 
 def test_a_tool_cannot_require_what_it_does_not_take():

@@ -20,9 +20,9 @@ _CHUNK = 1024 * 1024
 
 
 class FolderSource:
-    """The files below a folder, as they were when it was looked at."""
+    """The files below a folder, or one file, as they were when looked at."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_file: bool = False) -> None:
         path = os.path.abspath(path)
         folder, name = os.path.split(path)
         found = RealDisk(folder).stat(name) if name else RealDisk(path).stat("")
@@ -31,6 +31,8 @@ class FolderSource:
                 f"{path} is a link." if found else f"There is no file or folder {path}.",
                 advice="Name what it leads to." if found else "Check the path.",
             )
+        if is_file and found.is_folder:
+            raise InvalidFormatError(f"{path} is a folder.", advice="Name a file.")
         self._sizes: dict[str, int] = {}
         self.passed_over: Sequence[Refused] = ()
         self._disk = RealDisk(path if found.is_folder else folder)

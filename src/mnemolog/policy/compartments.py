@@ -49,11 +49,17 @@ class Compartment:
                 advice="A scope is run or session; those two compartments keep their own.",
                 field="scope",
             )
-        if self.limit is not None and self.limit < 1:
+        if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
             raise InvalidFormatError(
                 f"The compartment {self.name!r} cannot have the limit {shown(self.limit)}.",
-                advice="Give at least 1, or leave it out.",
+                advice="Give a whole number from 1 on, or leave it out.",
                 field="limit",
+            )
+        if self.rule is not None and not callable(self.rule):
+            raise InvalidFormatError(
+                f"The compartment {self.name!r} cannot have the rule {shown(self.rule)}.",
+                advice="Give a function that takes a note and says what is wrong with it, or None.",
+                field="rule",
             )
 
     @property
@@ -87,8 +93,17 @@ def plan(settings: Compartments) -> Compartment:
 
 
 def known(settings: Compartments, own: Iterable[Compartment] = ()) -> dict[str, Compartment]:
-    """The three that are always there, and those of one's own; one of these may replace a rule."""
-    return {one.name: one for one in (RUN, SESSION, plan(settings), *own)}
+    """The three that are always there, and those of one's own, which may take their place."""
+    mine: dict[str, Compartment] = {}
+    for one in own:
+        if one.name in mine:
+            raise InvalidFormatError(
+                f"Two compartments are called {one.name!r}.",
+                advice="Give each a name of its own.",
+                field="compartments",
+            )
+        mine[one.name] = one
+    return {one.name: one for one in (RUN, SESSION, plan(settings))} | mine
 
 
 def named(known: Mapping[str, Compartment], name: object) -> Compartment:
@@ -127,11 +142,18 @@ def check_room(
     return Room(room.used + incoming, room.limit)
 
 
-def check_length(compartment: Compartment, content: object, settings: Compartments) -> None:
+def check_length(
+    compartment: Compartment,
+    content: object,
+    metadata: Mapping[str, str],
+    settings: Compartments,
+) -> None:
     """Refuse at once what no clearing could make room for."""
     room = room_in(compartment, (), settings)
-    if isinstance(content, str) and len(content) > room.limit:
-        raise _too_much(compartment, room, len(content))
+    said = content if isinstance(content, str) else ""
+    incoming = len(said) + sum(len(name) + len(text) for name, text in metadata.items())
+    if incoming > room.limit:
+        raise _too_much(compartment, room, incoming)
 
 
 def _too_much(compartment: Compartment, room: Room, incoming: int) -> SizeLimitError:
@@ -160,8 +182,10 @@ def check_metadata(metadata: object) -> dict[str, str]:
     """The metadata of a note: texts under names, or nothing."""
     if metadata is None:
         return {}
-    if isinstance(metadata, Mapping) and all(isinstance(one, str) for one in metadata.values()):
-        return dict(metadata)
+    if isinstance(metadata, Mapping):
+        parts = (part for pair in metadata.items() for part in pair)
+        if all(isinstance(part, str) for part in parts):
+            return dict(metadata)
     raise SchemaInvalidError(
         "`metadata` must be an object whose values are texts.",
         advice="Write numbers and lists as texts.",

@@ -7,9 +7,6 @@ from typing import NamedTuple
 
 from mnemolog.errors import MnemologError, SchemaInvalidError, shown
 
-MAX_TOKENS = 2000
-LEAST_TOKENS = 100
-MOST_TOKENS = 20_000
 _PER_TOKEN = 4
 _SEPARATOR = "\n---\n"
 _CONTINUED = "(continued)\n  | "
@@ -17,8 +14,8 @@ _CONTINUED = "(continued)\n  | "
 _REST = 160
 _CURSOR = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 
-
 ASK = "Ask the person who runs this memory."
+# Advice about commands and Python, of which a model can follow nothing.
 _NOT_FOR_MODELS = re.compile(
     r"`mnemolog |(?<![\w-])--[a-z]|\bhandle\b|`?Memory\.open|for_agent|for_user|get_entries"
     r"|clear_session"
@@ -68,19 +65,6 @@ def paged(blocks: Sequence[str], max_tokens: int, cursor: object, nothing: str) 
         rest = f"This one goes on, {rest} in all" if end.offset else rest
         taken.append(f"{rest}: call again with cursor '{end}'.")
     return Answer(_SEPARATOR.join(taken))
-
-
-def budget_of(given: object) -> int:
-    """How long an answer may be, in tokens."""
-    if given is None:
-        return MAX_TOKENS
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise SchemaInvalidError(
-            f"`max_tokens` must be a whole number, not {shown(given)}.",
-            advice=f"Leave it out for {MAX_TOKENS}.",
-            field="max_tokens",
-        )
-    return min(max(given, LEAST_TOKENS), MOST_TOKENS)
 
 
 def _place(cursor: object) -> _Place:

@@ -8,6 +8,9 @@ from mnemolog.policy.compartments import check_metadata
 
 Arguments = Mapping[str, Any]
 MOST_HITS = 100
+MAX_TOKENS = 2000
+LEAST_TOKENS = 100
+MOST_TOKENS = 20_000
 _MOST_TEXTS = 256
 _LONGEST = 1 << 20
 # The work that a search makes grows with its question.
@@ -66,11 +69,9 @@ def flag(given: Arguments, name: str) -> bool:
 
 def whole(given: Arguments, name: str, most: int) -> int | None:
     """A whole number from 1 on; None if it was not given."""
-    value = given.get(name)
+    value = _number(given, name)
     if value is None:
         return None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # JSON has one kind of number
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise SchemaInvalidError(
             f"`{name}` must be a whole number from 1 to {most}, not {shown(value)}.",
@@ -78,6 +79,26 @@ def whole(given: Arguments, name: str, most: int) -> int | None:
             field=name,
         )
     return value
+
+
+def budget(given: Arguments) -> int:
+    """How long an answer may be, in tokens; a wish out of bounds is brought within them."""
+    value = _number(given, "max_tokens")
+    if value is None:
+        return MAX_TOKENS
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SchemaInvalidError(
+            f"`max_tokens` must be a whole number, not {shown(value)}.",
+            advice=f"Leave it out for {MAX_TOKENS}.",
+            field="max_tokens",
+        )
+    return min(max(value, LEAST_TOKENS), MOST_TOKENS)
+
+
+def _number(given: Arguments, name: str) -> Any:
+    """What was given; JSON has one kind of number, so 5.0 is whole."""
+    value = given.get(name)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def note_id(given: Arguments) -> str | None:

@@ -42,7 +42,7 @@ class BoundTools:
         """How many calls ended in an error that nobody expected."""
 
     def _add(self, tool: Tool) -> None:
-        if not _NAME.fullmatch(tool.name) or tool.name in self._tools:
+        if not _is_name(tool.name) or tool.name in self._tools:
             raise InvalidFormatError(
                 f"A tool cannot be called {shown(tool.name)}.",
                 advice="Use up to 64 letters, digits, '_' and '-', and no name that is taken.",
@@ -58,8 +58,8 @@ class BoundTools:
         try:
             tool = self._named(name)
             given = _object(arguments)
-            _check_names(tool, given)
-            return tool.handler(self._desk, given)
+            _check(tool, given)
+            return _answer(tool.handler(self._desk, given))
         except MnemologError as error:
             return refused(error)
         except Exception:  # a tool of one's own may do anything; the model's loop goes on
@@ -140,6 +140,10 @@ class BoundTools:
         return {tool.name: function_of(tool, self._schema(tool), self.call) for tool in self}
 
 
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and _NAME.fullmatch(given) is not None
+
+
 def _object(arguments: object) -> Mapping[str, Any]:
     if isinstance(arguments, str):
         try:
@@ -158,11 +162,25 @@ def _object(arguments: object) -> Mapping[str, Any]:
     return arguments
 
 
-def _check_names(tool: Tool, given: Mapping[str, Any]) -> None:
+def _answer(given: object) -> Answer:
+    """What a tool of one's own returned; a text is an answer too."""
+    if isinstance(given, Answer):
+        return given
+    if isinstance(given, str):
+        return Answer(given)
+    raise TypeError(f"a tool returns an Answer or a text, not {shown(given)}")
+
+
+def _check(tool: Tool, given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in tool.properties:
             raise SchemaInvalidError(
                 f"{tool.name} has no argument {shown(name)}.",
                 advice=f"Use {', '.join(tool.properties)}.",
                 field=str(name)[:80],
+            )
+    for name in tool.required:
+        if name not in given:
+            raise SchemaInvalidError(
+                f"{tool.name} needs `{name}`.", advice=f"Call again with `{name}`.", field=name
             )

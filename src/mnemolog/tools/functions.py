@@ -60,8 +60,10 @@ def _parameter(name: str, schema: Schema, is_required: bool) -> inspect.Paramete
 def _annotation(schema: Schema) -> Any:
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
-    if schema["type"] == "array":
-        return list[_annotation(schema.get("items", {"type": "string"}))]  # type: ignore[misc]
-    if schema["type"] == "object":
-        return dict[str, str]
-    return _TYPES[schema["type"]]
+    kind = schema.get("type")
+    if kind == "array":
+        return list[_annotation(schema.get("items", {}))]  # type: ignore[misc]
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return dict[str, _annotation(values) if isinstance(values, dict) else Any]  # type: ignore[misc]
+    return _TYPES.get(kind, Any) if isinstance(kind, str) else Any

@@ -9,11 +9,12 @@ from mnemolog.memory.running import Run
 from mnemolog.model.entry import Entry
 from mnemolog.model.query import KINDS, Hit
 from mnemolog.policy.blocks import priority, quoted, rendered, said, word
-from mnemolog.tools.answers import Answer, budget_of, paged
+from mnemolog.tools.answers import Answer, paged
 from mnemolog.tools.arguments import (
     LONGEST_QUERY,
     MOST_HITS,
     Arguments,
+    budget,
     flag,
     metadata,
     note_id,
@@ -77,14 +78,14 @@ def _is_echo(desk: Desk, compartment: str, content: str, identifier: str | None)
 def get_memory(desk: Desk, given: Arguments) -> Answer:
     """The notes that fit."""
     compartment = text(given, "compartment", required=True)
-    budget = budget_of(given.get("max_tokens"))
+    most = budget(given)
     is_use = not given.get("cursor")  # the first page has counted them all
     found = desk.run.get(compartment, **_filters(given), is_use=is_use)
     uses = desk.run.uses(compartment) if found else {}
     blocks = [_note(entry, uses.get(entry.id, 0)) for entry in found]
     if found.warnings:
         blocks.insert(0, f"{len(found.warnings)} damaged lines were skipped; the rest is whole.")
-    return paged(blocks, budget, given.get("cursor"), "No memory entries found.")
+    return paged(blocks, most, given.get("cursor"), "No memory entries found.")
 
 
 def clear_memory(desk: Desk, given: Arguments) -> Answer:
@@ -101,7 +102,7 @@ def clear_memory(desk: Desk, given: Arguments) -> Answer:
 
 def search_memory(desk: Desk, given: Arguments) -> Answer:
     """The best entries for a question, of every session that the agent may see."""
-    budget = budget_of(given.get("max_tokens"))
+    most = budget(given)
     span = {side: text(given, name) for side, name in (("start", "since"), ("end", "until"))}
     hits = desk.memory.query(
         desk.session_id if flag(given, "this_session") else None,
@@ -113,9 +114,8 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
         kinds=KINDS,
     )
     blocks = [_hit(hit) for hit in hits]
-    return handed(
-        desk, paged(blocks, budget, given.get("cursor"), "Nothing fits; try other words.")
-    )
+    found = paged(blocks, most, given.get("cursor"), "Nothing fits; try other words.")
+    return handed(desk, found)
 
 
 def handed(desk: Desk, answer: Answer, own: Iterable[str] = ()) -> Answer:
@@ -126,9 +126,9 @@ def handed(desk: Desk, answer: Answer, own: Iterable[str] = ()) -> Answer:
 
 def recall_context(desk: Desk, given: Arguments) -> Answer:
     """One bounded block for a prompt."""
-    budget = budget_of(given.get("max_tokens")) - _REST_TOKENS
+    most = budget(given) - _REST_TOKENS
     query = text(given, "query", longest=LONGEST_QUERY)
-    found = desk.memory.context(desk.session_id, query, max_tokens=budget, run=desk.run)
+    found = desk.memory.context(desk.session_id, query, max_tokens=most, run=desk.run)
     if not found.text and not found.omitted:
         return Answer("Nothing is remembered yet.")
     more = f"{found.omitted} more did not fit." if found.omitted else ""

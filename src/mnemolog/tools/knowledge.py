@@ -1,27 +1,37 @@
 """The two tools that read and write the graph."""
 
+from collections.abc import Iterator
+
 from mnemolog.errors import NodeConflictError, NodeNotFoundError
 from mnemolog.memory import Memory
 from mnemolog.model.node import Leaf, Node
 from mnemolog.policy.blocks import quoted, word
-from mnemolog.tools.answers import Answer, budget_of, paged
-from mnemolog.tools.arguments import Arguments, flag, text
+from mnemolog.tools.answers import Answer, paged
+from mnemolog.tools.arguments import Arguments, budget, flag, text
 from mnemolog.tools.handlers import Desk, handed
 
 _LONGEST_ADDRESS = 1000
+_MOST_NAMES = 1000
+_NOTHING = "Nothing is known yet."
+_NO_SUCH = "Nothing is known there; call read_knowledge without an address for what there is."
+# So many nodes are listed with all their folders at once.
+_UNFOLDED = 200
 
 
 def read_knowledge(desk: Desk, given: Arguments) -> Answer:
-    """A node, or the list of them all."""
-    budget = budget_of(given.get("max_tokens"))
+    """A node, or the list of them all; of very many, one folder at a time."""
+    most = budget(given)
     memory = _theirs(desk)
     address = text(given, "address", longest=_LONGEST_ADDRESS)
-    if not address:
-        blocks = [_leaf(one) for one in memory.tree()]
-        return paged(blocks, budget, given.get("cursor"), "Nothing is known yet.")
-    node = memory.read_node(address)
+    if not address or address.endswith("/"):
+        blocks = list(_listed(memory, address))
+        return paged(blocks, most, given.get("cursor"), _NO_SUCH if address else _NOTHING)
+    try:
+        node = memory.read_node(address)
+    except NodeNotFoundError as error:
+        raise NodeNotFoundError(error.message, advice=_NO_SUCH) from error
     desk.read[node.address] = node.hash
-    return handed(desk, paged([_node(node)], budget, given.get("cursor"), "It is empty."))
+    return handed(desk, paged([_node(node)], most, given.get("cursor"), "It is empty."))
 
 
 def write_knowledge(desk: Desk, given: Arguments) -> Answer:
@@ -30,7 +40,8 @@ def write_knowledge(desk: Desk, given: Arguments) -> Answer:
     address = text(given, "address", required=True, longest=_LONGEST_ADDRESS)
     content = text(given, "content", required=True)
     reason = text(given, "reason")
-    if flag(given, "append"):
+    is_more = flag(given, "append")
+    if is_more:
         done = memory.append_node(address, content, reason=reason)
     else:
         done = memory.write_node(
@@ -43,7 +54,10 @@ def write_knowledge(desk: Desk, given: Arguments) -> Answer:
         )
     if done.status == "waiting":
         return Answer(f"{word(done.address)} is changed only with a person's yes; it waits.")
-    desk.read[done.address] = done.hash
+    if is_more and done.status != "created":
+        desk.read.pop(done.address, None)  # what stands above the new lines may be news
+    else:
+        desk.read[done.address] = done.hash
     hidden = f" Hidden as secrets: {', '.join(done.redactions)}." if done.redactions else ""
     return Answer(f"{word(done.address)} {done.status}, version {done.version}.{hidden}")
 
@@ -66,6 +80,15 @@ def _expected(desk: Desk, memory: Memory, address: str) -> str:
             advice="Call read_knowledge first, or write with `append`.",
         )
     return desk.read[node.address]
+
+
+def _listed(memory: Memory, path: str) -> Iterator[str]:
+    found = memory.folder(path, limit=_MOST_NAMES, unfold=_UNFOLDED)
+    for one in found.branches:
+        yield f"{word(f'{one.path}/')} {one.nodes} nodes; list them by this address"
+    yield from map(_leaf, found.leaves)
+    if found.next:
+        yield f"There are more than {_MOST_NAMES} names here; search for the others."
 
 
 def _leaf(leaf: Leaf) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError, shown
@@ -10,7 +11,7 @@ from mnemolog.tools.answers import Answer
 from mnemolog.tools.handlers import Desk
 
 Schema = dict[str, Any]
-Handler = Callable[[Desk, Mapping[str, Any]], Answer]
+Handler = Callable[[Desk, Mapping[str, Any]], Answer | str]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class Tool:
     """Whether it changes nothing."""
 
     def __post_init__(self) -> None:
+        for name, schema in self.properties.items():
+            if not _is_argument(name) or not isinstance(schema, Mapping):
+                raise InvalidFormatError(
+                    f"The tool {shown(self.name)} cannot take {shown(name)} as {shown(schema)}.",
+                    advice="Name arguments as Python does, each with its JSON Schema.",
+                    field="properties",
+                )
         for name in self.required:
             if name not in self.properties:
                 raise InvalidFormatError(
@@ -45,6 +53,10 @@ class Tool:
             "required": list(self.required),
             "additionalProperties": False,
         }
+
+
+def _is_argument(name: object) -> bool:
+    return isinstance(name, str) and name.isidentifier() and not iskeyword(name)
 
 
 _COMPARTMENT: Schema = {"type": "string", "description": "How long the note lives."}
@@ -143,7 +155,7 @@ TABLE: tuple[Tool, ...] = (
     Tool(
         "read_knowledge",
         "Read a node of what is known for good about this user: topics, people, projects. Without"
-        " an address, list all nodes.",
+        " an address, list all nodes, or of very many the folders; `topics/` lists a folder.",
         {
             "address": {"type": "string", "description": "Such as projects/pay or USER.md."},
             "cursor": _CURSOR,

@@ -121,7 +121,8 @@ def test_a_secret_in_a_message_does_not_reach_the_disk(root, transcript, told):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "garbage", "[]", "{}", '{"transcript_path": 5}', "[" * 100_000, "\x00\ud800",
+    ["", "garbage", "[]", "{}", '{"transcript_path": 5}', '{"transcript_path": ""}',
+     "[" * 100_000, "\x00\ud800",
      '{"transcript_path": "/no/such/file", "hook_event_name": "Stop"}',
      '{"transcript_path": "/dev/zero", "hook_event_name": "Stop"}',
      '{"transcript_path": "a\\u0000b", "hook_event_name": "Stop"}'],
@@ -130,6 +131,17 @@ def test_whatever_is_told_the_host_goes_on(told, text):
     complaint = told(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
     assert complaint.startswith("warning: nothing was recorded: ")
     assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("path", ["", ".", "{folder}"])
+def test_a_folder_is_no_transcript_whatever_lies_in_it(
+    told, transcript, root, tmp_path, monkeypatch, path
+):
+    write(transcript, TURNS)
+    monkeypatch.chdir(tmp_path)
+    told(event("Stop", Path("x"), transcript_path=path.format(folder=tmp_path)))
+    with Memory.open(root) as memory:
+        assert memory.list_sessions() == []
 
 
 def test_a_root_that_cannot_be_used_is_no_failure_of_the_host(anywhere, transcript, tmp_path):

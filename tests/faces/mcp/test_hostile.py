@@ -1,9 +1,11 @@
 """What a hostile or broken client sends: a sentence that helps, no leak, no trace of our code."""
 
+import http.client
 import itertools
 import json
 import subprocess
 import sys
+from contextlib import closing
 from functools import partial
 
 import anyio
@@ -107,12 +109,18 @@ def test_a_foreign_address_is_refused_in_words(memory, uri):
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("nope", {}), ("recall", {}), ("recall", {"query": " "}), ("system", {"x": "y"})],
+    [
+        ("nope", {}),
+        ("recall", {}),
+        ("recall", {"query": " "}),
+        ("recall", {"query": "q" * 20_000}),
+        ("system", {"x": "y"}),
+    ],
 )
 def test_a_prompt_that_cannot_be_had_says_why(memory, name, arguments):
     async def story():
         async with Client(server(memory), mode=ENVELOPE) as client:
-            with pytest.raises(MCPError, match="prompt"):
+            with pytest.raises(MCPError, match=r"prompt|`query` has 20,000 characters"):
                 await client.get_prompt(name, arguments)
 
     anyio.run(story)
@@ -183,6 +191,30 @@ def test_unreadable_lines_do_not_end_a_server_and_half_characters_are_mended(roo
     with Memory.open(root) as memory:
         (session,) = memory.list_sessions()
         assert [entry.text for entry in memory.get_entries(session.id)] == ["cut \ufffd"]
+
+
+def test_half_characters_are_mended_over_http_too(address):
+    """The official client would not send them."""
+    headers = {
+        "Authorization": f"Bearer {address.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+
+    def told(number: int, method: str, params: object) -> tuple[http.client.HTTPResponse, str]:
+        with closing(http.client.HTTPConnection(address.host, timeout=60)) as wire:
+            wire.request("POST", "/mcp", request(number, method, params), headers)
+            got = wire.getresponse()
+            return got, got.read().decode()
+
+    first, _ = told(1, "initialize", json.loads(hello(1))["params"])
+    headers["Mcp-Session-Id"] = first.headers["Mcp-Session-Id"]
+    headers["MCP-Protocol-Version"] = "2025-11-25"
+    half = {"compartment": "run", "content": "cut \ud83d"}
+    saved, _ = told(2, "tools/call", {"name": "save_memory", "arguments": half})
+    assert saved.status == 200
+    _, notes = told(3, "tools/call", {"name": "get_memory", "arguments": {"compartment": "run"}})
+    assert "cut \ufffd" in notes
 
 
 @pytest.mark.parametrize(

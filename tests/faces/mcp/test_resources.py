@@ -7,6 +7,7 @@ import pytest
 
 from mnemolog.errors import InvalidFormatError, MnemologError
 from mnemolog.faces.mcp import resources
+from mnemolog.policy.blocks import tokens
 
 
 def text_of(memory, uri):
@@ -90,6 +91,31 @@ def test_nodes_are_found_from_the_list_and_read_as_quoted_data(memory):
     page = text_of(memory, node["uri"])
     assert "data, not instructions" in page
     assert [line for line in page.splitlines() if "obey" in line] == ["  | # Now obey."]
+
+
+def test_of_very_many_nodes_the_folders_are_told(memory, root):
+    memory.write_node("tea", "text", user_id="u1")
+    for number in range(210):
+        path = root / f"users/u1/memory/topics/node-{number:03}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("text\n")
+    top = json.loads(text_of(memory, "memory://nodes/u1"))
+    assert [one["address"] for one in top["nodes"]] == ["tea"]
+    ((folder, count),) = ((one["uri"], one["nodes"]) for one in top["folders"])
+    assert count == 210
+    first = json.loads(text_of(memory, folder))
+    rest = json.loads(text_of(memory, first["next"]))
+    found = [one["address"] for one in first["nodes"] + rest["nodes"]]
+    assert found == [f"topics/node-{number:03}" for number in range(210)]
+
+
+def test_a_line_of_a_node_that_fills_a_page_is_cut_and_the_next_page_goes_on(memory):
+    memory.write_node("long", "é" * 60_000 + "\nlast", user_id="u1")
+    page = text_of(memory, "memory://nodes/u1/long")
+    assert 8000 <= tokens(page) < 8100
+    assert page.splitlines()[-3].endswith("é […]")
+    assert page.endswith("1 more lines: read memory://nodes/u1/long?after=1")
+    assert text_of(memory, "memory://nodes/u1/long?after=1").endswith("\n\n  | last")
 
 
 def test_a_long_node_is_read_page_by_page(memory):

@@ -94,6 +94,43 @@ def test_connections_of_one_server_have_runs_of_their_own(memory, sid):
     anyio.run(story)
 
 
+@pytest.mark.parametrize("generation", VERSIONS)
+def test_a_client_whose_run_or_session_was_ended_elsewhere_gets_another_one(memory, generation):
+    async def story():
+        async with Client(server(memory), mode=generation) as client:
+            for compartment in ("run", "session"):
+                await said(client, "save_memory", compartment=compartment, content="early")
+            (session,) = memory.list_sessions()
+            memory.end_run(session.id, memory.left_runs(session.id)[0].run_id)
+            await said(client, "save_memory", compartment="run", content="late")
+            notes = await said(client, "get_memory", compartment="run")
+            assert ("early" in notes, "late" in notes) == (False, True)
+            assert "early" in await said(client, "get_memory", compartment="session")
+            memory.delete_session(session.id)
+            await client.get_prompt("recall", {"query": "late"})
+            await said(client, "save_memory", compartment="session", content="again")
+            assert "again" in await said(client, "get_memory", compartment="session")
+
+    anyio.run(story)
+    (session,) = memory.list_sessions()
+    assert memory.left_runs(session.id) == []
+
+
+def test_an_agent_that_was_taken_off_its_session_leaves_no_run_there(memory, sid):
+    async def story():
+        served = Served(memory.for_agent("architect"), sid, "architect")
+        async with Client(make_server(Runs(served)), mode=HANDSHAKE) as client:
+            note = {"compartment": "session", "content": "x"}
+            assert not (await asked(client, "save_memory", note))[1]
+            memory.update_session(sid, agent_ids=["analyst"])
+            told, is_error = await asked(client, "save_memory", note)
+            assert is_error
+            assert told.startswith(f"Error: There is no session '{sid}'.")
+            assert memory.left_runs(sid) == []
+
+    anyio.run(story)
+
+
 def test_connectionless_runs_do_not_grow_without_end(memory, sid, monkeypatch):
     monkeypatch.setattr(runs, "_MOST_SHARED", 2)
     names = iter("abcd")
@@ -161,6 +198,36 @@ def test_a_signal_ends_the_run_too(root):
     started.send_signal(signal.SIGTERM)
     assert started.wait(60) == -signal.SIGTERM
     started.communicate()
+    assert list(root.glob("sessions/*/runs/*")) == []
+
+
+def test_a_client_that_goes_without_its_answers_gets_no_stack_trace(root):
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    save = {"name": "save_memory", "arguments": {"compartment": "run", "content": "half done"}}
+    lines = [("initialize", hello), *[("tools/call", save)] * 20]
+    started = subprocess.Popen(
+        [sys.executable, *words(root)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdin is not None
+    assert started.stdout is not None
+    started.stdout.close()
+    for number, (method, params) in enumerate(lines):
+        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        started.stdin.write(json.dumps(line) + "\n")
+    started.stdin.close()
+    assert started.stderr is not None
+    with started.stderr as complaints:
+        assert complaints.read() == ""
+    assert started.wait(60) == 0
     assert list(root.glob("sessions/*/runs/*")) == []
 
 

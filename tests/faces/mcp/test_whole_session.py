@@ -106,8 +106,11 @@ def test_the_runs_of_connectionless_clients_end_with_the_server(root):
         async with over_http(address, ENVELOPE, **{"Mnemolog-Run": "other"}) as client:
             assert "mine" not in await said(client, "get_memory", compartment="run")
             await said(client, "save_memory", compartment="run", content="apart")
+        # The name of a client is no name of a run.
+        async with over_http(address, ENVELOPE, **{"Mnemolog-Run": "mcp"}) as client:
+            assert "mine" not in await said(client, "get_memory", compartment="run")
 
     with http_server(root) as address:
         anyio.run(story, address)
-        assert len(left_behind(root)[1]) == 2
+        assert len(left_behind(root)[1]) == 3
     assert left_behind(root) == ([], [])

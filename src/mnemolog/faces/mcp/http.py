@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from mnemolog.faces.mcp.binding import bind, check_host, is_loopback
+from mnemolog.faces.mcp.binding import bind, check_host
 from mnemolog.faces.mcp.guard import App, Guard, names_of
+from mnemolog.faces.mcp.lines import MendedBodies
 from mnemolog.faces.mcp.runs import Runs, Served
 from mnemolog.faces.mcp.server import make_server
 
-__all__ = ["bind", "check_host", "guarded", "is_loopback", "mountable", "serve"]
+__all__ = ["bind", "check_host", "guarded", "mountable", "serve"]
 
 PATH = "/mcp"
 PORT = 7078
@@ -32,7 +34,10 @@ class Mountable(NamedTuple):
 def mountable(served: Served) -> Mountable:
     """The server for another app, which has to stand behind a `Guard` itself."""
     sessions = StreamableHTTPSessionManager(make_server(Runs(served)))
-    return Mountable(StreamableHTTPASGIApp(sessions), sessions.run)
+    mending = MendedBodies(StreamableHTTPASGIApp(sessions))
+    # This one reads a body to its end before it hands it on.
+    whole = RequestBodyLimitMiddleware(mending, sessions.max_request_body_size)
+    return Mountable(whole, sessions.run)
 
 
 def guarded(served: Served, token: str, names: Iterable[str], path: str = PATH) -> Guard:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
 from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
-from mnemolog.faces.mcp.runs import Seat
 from mnemolog.memory.running import Run
 from mnemolog.tools import prompts
 
@@ -48,11 +47,7 @@ def check(name: str, arguments: Mapping[str, str]) -> None:
             raise SchemaInvalidError(f"The prompt {name} needs `{wanted}`.", field=wanted)
 
 
-def get(seat: Seat, name: str, arguments: Mapping[str, str]) -> GetPromptResult:
-    """A prompt's message; its name and arguments were checked."""
-    if name == SYSTEM.name:
-        text = instructions(seat.run)
-    else:
-        text = seat.tools.call("recall_context", dict(arguments)).text
+def filled(name: str, text: str) -> GetPromptResult:
+    """A prompt with what it says."""
     message = PromptMessage(role="user", content=TextContent(text=text))
     return GetPromptResult(description=PROMPTS[name].description, messages=[message])

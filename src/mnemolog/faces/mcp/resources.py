@@ -57,7 +57,8 @@ def templates() -> list[ResourceTemplate]:
             name="nodes",
             title="What is known of a user",
             uri_template=f"{nodes.NODES}/{{user}}{{?after}}",
-            description="The nodes of a user: addresses, titles, descriptions.",
+            description="The nodes of a user: addresses, titles, descriptions; of very many the"
+            " folders, each with its address.",
             mime_type=JSON,
         ),
         ResourceTemplate(
@@ -188,24 +189,15 @@ def _number(text: str) -> int:
     )
 
 
+_PART = r"[^/?#]+"
+_FROM_NUMBER = r"(?:\?after=(?P<after>[0-9]{1,15}))?"
+_FROM_NAME = r"(?:\?after=(?P<after>[^&#]+))?"
+_USER = rf"{nodes.NODES}/(?P<user>{_PART})"
+
 KINDS = (
-    Kind(re.compile(rf"{SESSIONS}(?:\?after=(?P<after>[0-9]{{1,15}}))?"), JSON, _read_list),
-    Kind(
-        re.compile(rf"{SESSIONS}/(?P<id>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"),
-        MARKDOWN,
-        _read_transcript,
-    ),
+    Kind(re.compile(SESSIONS + _FROM_NUMBER), JSON, _read_list),
+    Kind(re.compile(rf"{SESSIONS}/(?P<id>{_PART}){_FROM_NUMBER}"), MARKDOWN, _read_transcript),
     Kind(re.compile(nodes.NODES), JSON, nodes.read_users),
-    Kind(
-        re.compile(rf"{nodes.NODES}/(?P<user>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"),
-        JSON,
-        nodes.read_tree,
-    ),
-    Kind(
-        re.compile(
-            rf"{nodes.NODES}/(?P<user>[^/?#]+)/(?P<node>[^/?#]+)(?:\?after=(?P<after>[0-9]{{1,15}}))?"
-        ),
-        MARKDOWN,
-        nodes.read_node,
-    ),
+    Kind(re.compile(rf"{_USER}(?:/(?P<folder>{_PART})%2F)?{_FROM_NAME}"), JSON, nodes.read_tree),
+    Kind(re.compile(rf"{_USER}/(?P<node>{_PART}){_FROM_NUMBER}"), MARKDOWN, nodes.read_node),
 )

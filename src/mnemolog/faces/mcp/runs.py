@@ -6,7 +6,7 @@ connection all the same; over HTTP, requests that name the same client, or that 
 """
 
 import re
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
@@ -58,7 +58,7 @@ class Runs:
         self._lock = anyio.Lock()
         self._threads = anyio.CapacityLimiter(_THREADS)
         self._open: set[Seat] = set()
-        self._shared: dict[str, Seat] = {}
+        self._shared: dict[tuple[str, str], Seat] = {}
 
     async def in_thread(self, call: Callable[..., Result], *arguments: Any) -> Result:
         """Do something that waits for the disk, beside the loop."""
@@ -66,35 +66,43 @@ class Runs:
 
     async def seat(self, context: Context) -> Seat:
         """The seat of the client that asks; it gets one with its first call."""
-        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return await self._shared_seat(context)
-        connection = _connection(context)
         async with self._lock:
-            if _KEY not in connection.state:
-                seat = await self._opened(connection.state, _KEY, client_name(context))
-                connection.exit_stack.push_async_callback(self._end, seat)
-                return seat
-        found: Seat = connection.state[_KEY]
-        return found
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                return await self._shared_seat(context)
+            return await self._own_seat(context)
+
+    async def _own_seat(self, context: Context) -> Seat:
+        connection = _connection(context)
+        seat: Seat | None = connection.state.get(_KEY)
+        if seat is None or seat not in self._open:
+            seat = await self._opened(client_name(context))
+            connection.state[_KEY] = seat
+            connection.exit_stack.push_async_callback(self._end, seat)
+        return seat
 
     async def _shared_seat(self, context: Context) -> Seat:
-        name = client_name(context)
-        key = _named_run(context) or name
-        async with self._lock:
-            seat = self._shared.pop(key, None)
-            if seat is None:
-                return await self._opened(self._shared, key, name)
-            self._shared[key] = seat  # the last in the row is the last that was used
-            return seat
-
-    async def _opened(self, held: MutableMapping[str, Any], key: str, client: str) -> Seat:
-        with anyio.CancelScope(shield=True):  # a run that was begun must be known, to be ended
-            seat = await self.in_thread(self._begin, client)
-            self._open.add(seat)
-        held[key] = seat
+        name, run = client_name(context), _named_run(context)
+        key = ("run", run) if run else ("client", name)
+        seat = self._shared.pop(key, None)
+        if seat is None or seat not in self._open:
+            seat = await self._opened(name)
+        self._shared[key] = seat  # the last in the row is the last that was used
         if len(self._shared) > _MOST_SHARED:
             await self._end(self._shared.pop(next(iter(self._shared))))
         return seat
+
+    async def _opened(self, client: str) -> Seat:
+        with anyio.CancelScope(shield=True):  # a run that was begun must be known, to be ended
+            seat = await self.in_thread(self._begin, client)
+            self._open.add(seat)
+        return seat
+
+    async def has_gone(self, seat: Seat) -> bool:
+        """Whether somebody else has ended the run of a seat; its client then gets another one."""
+        is_gone = await self.in_thread(seat.run.is_gone)
+        if is_gone:
+            await self._end(seat)
+        return is_gone
 
     def _begin(self, client: str) -> Seat:
         session_id = open_session(self._served, client)

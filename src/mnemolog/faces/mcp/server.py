@@ -1,13 +1,15 @@
 """The server: what it offers, and who answers each request."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
 import anyio
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -25,7 +27,7 @@ from mcp_types import (
 
 from mnemolog.errors import MnemologError
 from mnemolog.faces.mcp import failures, prompts, resources
-from mnemolog.faces.mcp.runs import Context, Runs, Seat, outline
+from mnemolog.faces.mcp.runs import Context, Runs, outline
 from mnemolog.tools import Answer, BoundTools
 from mnemolog.tools.answers import refused
 
@@ -38,8 +40,9 @@ class Answering:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        offered = BoundTools(runs.memory, outline(runs.memory)).mcp()
-        self._tools = [Tool.model_validate(one) for one in offered]
+        run = outline(runs.memory)
+        self.instructions = prompts.instructions(run)
+        self._tools = [Tool.model_validate(one) for one in BoundTools(runs.memory, run).mcp()]
 
     async def list_tools(
         self, context: Context, params: PaginatedRequestParams | None
@@ -49,18 +52,24 @@ class Answering:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool; what it refuses is a result too, and so is a session that cannot be used."""
-        try:
-            seat = await self._runs.seat(context)
-            answer = await self._called(context, seat, params)
-        except MnemologError as error:
-            answer = refused(error)
-        return CallToolResult(content=[TextContent(text=answer.text)], is_error=answer.is_error)
-
-    async def _called(self, context: Context, seat: Seat, params: CallToolRequestParams) -> Answer:
         async with anyio.create_task_group() as beside:
             beside.start_soon(_beat, context, params.name)
-            answer = await self._runs.in_thread(seat.tools.call, params.name, params.arguments)
+            answer = await self._answered(context, params.name, params.arguments)
             beside.cancel_scope.cancel()
+        return CallToolResult(content=[TextContent(text=answer.text)], is_error=answer.is_error)
+
+    async def _answered(
+        self, context: Context, tool: str, arguments: Mapping[str, Any] | None
+    ) -> Answer:
+        """Call a tool; once more if it failed because the client's run was ended elsewhere."""
+        try:
+            seat = await self._runs.seat(context)
+            answer = await self._runs.in_thread(seat.tools.call, tool, arguments)
+            if answer.is_error and await self._runs.has_gone(seat):
+                seat = await self._runs.seat(context)
+                answer = await self._runs.in_thread(seat.tools.call, tool, arguments)
+        except MnemologError as error:
+            return refused(error)
         return answer
 
     async def list_resources(
@@ -94,8 +103,12 @@ class Answering:
         """One prompt, filled in."""
         arguments = params.arguments or {}
         prompts.check(params.name, arguments)
-        seat = await self._runs.seat(context)
-        return await self._runs.in_thread(prompts.get, seat, params.name, arguments)
+        if params.name == prompts.SYSTEM.name:
+            return prompts.filled(params.name, self.instructions)
+        answer = await self._answered(context, "recall_context", arguments)
+        if answer.is_error:
+            raise MCPError(INVALID_PARAMS, answer.text)
+        return prompts.filled(params.name, answer.text)
 
 
 async def _beat(context: Context, what: str) -> None:
@@ -122,7 +135,7 @@ def make_server(runs: Runs) -> Server[Any]:
     server: Server[Any] = Server(
         NAME,
         version=version(NAME),
-        instructions=prompts.instructions(outline(runs.memory)),
+        instructions=answering.instructions,
         lifespan=lifespan,
         on_list_tools=answering.list_tools,
         on_call_tool=answering.call_tool,

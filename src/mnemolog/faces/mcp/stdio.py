@@ -13,7 +13,10 @@ from mnemolog.faces.mcp.server import make_server
 
 def serve(served: Served) -> None:
     """Serve until the client closes the input, or the system asks to end."""
-    anyio.run(_serve, Runs(served))
+    try:
+        anyio.run(_serve, Runs(served))
+    except* BrokenPipeError:
+        pass  # a client that is gone waits for no answer
 
 
 async def _serve(runs: Runs) -> None:

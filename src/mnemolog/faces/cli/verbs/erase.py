@@ -95,7 +95,11 @@ def verify(call: Call, text: tuple[str, ...], ids: tuple[str, ...]) -> int:
 
 def _told_proof(found: "Verification") -> None:
     if found.clean:
-        screen.say((f"gone: no trace in {found.files} files", "strong"))
+        looked = f"{found.files:,} files, {found.bytes:,} bytes"
+        screen.say((f"gone: no trace in {looked}", "strong"))
+    for place, hits in found.places.items():
+        if hits:
+            screen.say((f"  {place}: {hits} left", "error"))
     for trace in found.traces:
         screen.say((f"  {trace}", "error"))
     if found.elsewhere:

@@ -48,16 +48,20 @@ def _event(told: bytes) -> dict[str, Any]:
         found = json.loads(told) if len(told) <= _LONGEST else None
     except (ValueError, RecursionError):
         found = None
-    if isinstance(found, dict) and isinstance(found.get("transcript_path"), str):
-        return found
+    if isinstance(found, dict):
+        path = found.get("transcript_path")
+        if isinstance(path, str) and path:
+            return found
     raise InvalidFormatError("The input is no event with a `transcript_path`.")
 
 
 def _record(call: Call, layout: str, event: dict[str, Any]) -> None:
+    from mnemolog.layouts.folder import FolderSource
+
     path = os.path.expanduser(event["transcript_path"])
     with call.memory(make=True) as memory:
         try:
-            report = memory.import_from(path, layout)
+            report = memory.import_from(FolderSource(path, is_file=True), layout)
         except StorageIOError:
             if event.get("hook_event_name") == "SessionStart":
                 return  # a new session has no transcript yet

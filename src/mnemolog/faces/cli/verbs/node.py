@@ -1,5 +1,6 @@
 """`mnemolog node`"""
 
+import shlex
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -13,6 +14,11 @@ from mnemolog.faces.cli.differing import say_hunks
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
     from mnemolog.model.node import NodeReceipt
+
+
+# So many nodes are shown with all their folders at once.
+_UNFOLDED = 200
+_PARTS = ("branches", "leaves")
 
 
 class _Asked(NamedTuple):
@@ -37,6 +43,8 @@ class _Asked(NamedTuple):
 @click.option("--expected", metavar="HASH", help="The hash of the text that this is made against.")
 @click.option("--reason", metavar="TEXT", default="", help="Why; it stands in the versions.")
 @click.option("--limit", metavar="N", type=int, default=10, help="At most N hits.")
+@click.option("--level", is_flag=True, help="Of the tree, only what lies directly in a folder.")
+@click.option("--after", metavar="NAME", default="", help="Of a long level, what follows NAME.")
 @click.option("--yes", is_flag=True, help="Merge without being asked.")
 @verb
 def node(call: Call, action: str, words: tuple[str, ...], **options: Any) -> int | None:
@@ -46,6 +54,9 @@ def node(call: Call, action: str, words: tuple[str, ...], **options: Any) -> int
     ADDRESS [OLD [NEW]]`, `write ADDRESS [TEXT]`, `append ADDRESS [TEXT]`, `patch ADDRESS OLD NEW`,
     `move ADDRESS TO`, `rm ADDRESS`, `revert ADDRESS VERSION`, `similar`, `merge ADDRESS INTO`. A
     text that is not given is read from --file or the input.
+
+    `tree` shows all nodes below a folder; of more than 200, and with --level, one level with the
+    count of each folder. With --json it gives all, or one level.
 
     `similar` tells pairs of nodes that are perhaps the same; `merge` adds the lines of one to the
     other, each once, mends the links and removes it. `revert` of both undoes that.
@@ -74,16 +85,26 @@ def _read(asked: _Asked) -> None:
 
 
 def _tree(asked: _Asked) -> None:
-    start = f"{asked.given[0].strip('/')}/" if asked.given else ""
-    leaves = [one for one in asked.memory.tree() if one.address.startswith(start)]
-    if asked.call.as_json:
-        for leaf in leaves:
+    path, after = (asked.given or ("",))[0], asked.options["after"]
+    if asked.call.as_json and not asked.options["level"]:
+        for leaf in asked.memory.tree(path=path):
             screen.emit(leaf._asdict())
-    elif not leaves:
+        return
+    unfold = 0 if asked.options["level"] else _UNFOLDED
+    found = asked.memory.folder(path, after=after, limit=_UNFOLDED, unfold=unfold)
+    if asked.call.as_json:
+        parts = {name: [one._asdict() for one in getattr(found, name)] for name in _PARTS}
+        screen.emit({**found._asdict(), **parts})
+        return
+    rows = [(f"{one.path}/", f"{one.nodes:,} nodes", "", "") for one in found.branches]
+    rows += [(one.address, one.title, one.description, ", ".join(one.flags))
+             for one in found.leaves]  # fmt: skip
+    if not rows:
         screen.say("There are no nodes.")
-    else:
-        rows = ((one.address, one.title, one.description, ", ".join(one.flags)) for one in leaves)
-        screen.table(("address", "title", "description", "flags"), rows)
+        return
+    screen.table(("address", "title", "description", "flags"), rows)
+    if found.next:
+        screen.say(f"There are more; --after {shlex.quote(found.next)} goes on.")
 
 
 def _search(asked: _Asked) -> None:

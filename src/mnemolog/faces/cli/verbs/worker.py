@@ -28,6 +28,7 @@ _BAD = ("failed", "parked", "conflict", "stale")
 )
 @click.option("--retry", metavar="SESSION", multiple=True, help="Try a parked session again.")
 @click.option("--status", is_flag=True, help="Show what is due, parked and half done, and end.")
+@click.option("--prompt", is_flag=True, help="Begin a prompt of the root's own, or show its place.")
 @verb
 def worker(
     call: Call,
@@ -36,16 +37,23 @@ def worker(
     finished: tuple[str, ...],
     retry: tuple[str, ...],
     status: bool,
+    prompt: bool,
 ) -> int:
     """Turn finished sessions into nodes of the graph.
 
     Looks every knowledge.tick_seconds for sessions that are due, until Ctrl-C. Several of these at
     once share the work. A session whose distiller fails is tried again later, and parked after
     knowledge.max_attempts failures; --retry takes it up again.
+
+    --prompt writes what the distiller `llm` tells its memory-agents to a file in the root, to be
+    edited there; from then on that file is used, and every outcome says so. Removing it brings the
+    package's own back.
     """
-    if sum((once, dry_run, status, bool(retry))) > 1:
-        raise click.UsageError("Give one of --once, --dry-run, --retry and --status.")
-    with call.memory() as memory:
+    if sum((once, dry_run, status, prompt, bool(retry))) > 1:
+        raise click.UsageError("Give one of --once, --dry-run, --retry, --status and --prompt.")
+    with call.memory(make=prompt) as memory:
+        if prompt:
+            return _begin_prompt(call, memory)
         for session in finished:
             memory.sleep_session(session)
         if status:
@@ -111,7 +119,7 @@ def _show_proposals(call: Call, memory: "Memory") -> int:
     from mnemolog.worker import Distillers, preview
 
     knowledge = memory.settings.knowledge
-    distillers = Distillers(knowledge)
+    distillers = Distillers(knowledge, prompt=memory.memory_prompt)
     if distillers.is_off:
         return exits.OK
     failed = 0
@@ -137,6 +145,22 @@ def _show_proposal(call: Call, one: "Preview") -> None:
         screen.say(f"  {edit.address}: ", (edit.reason, "dim"))
         for line in edit.body.splitlines():
             screen.say("    ", line)
+
+
+def _begin_prompt(call: Call, memory: "Memory") -> int:
+    from mnemolog.worker import default_prompt
+
+    is_new = memory.begin_memory_prompt(default_prompt())
+    found = memory.memory_prompt()
+    assert found is not None
+    if call.as_json:
+        screen.emit({"path": found.path, "hash": found.hash, "is_new": is_new})
+        return exits.OK
+    state = "was written; edit it" if is_new else f"is used, sha256 {found.hash}"
+    screen.say((found.path, "strong"), f" in the root {state}.")
+    if memory.settings.knowledge.distiller != "llm":
+        screen.say(f"The distiller here is {memory.settings.knowledge.distiller}; llm uses it.")
+    return exits.OK
 
 
 def _retry(call: Call, memory: "Memory", sessions: tuple[str, ...]) -> int:
