@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
 from tests.faces.processes import COMMAND
 
@@ -129,6 +129,7 @@ class Tab:
         """Go to an address of the page and wait until its view stands."""
         self.page.goto(self.server.url + path)
         self.page.wait_for_selector("main h1", timeout=WAIT)
+        expect(self.page.locator("main [aria-busy='true']")).to_have_count(0)
         return self.page
 
     def has_sideways(self) -> int:

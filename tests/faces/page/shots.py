@@ -27,6 +27,11 @@ def erased(page: Page) -> None:
     expect(page.get_by_role("region", name="Proof")).to_contain_text("Nothing is left")
 
 
+def picked(page: Page) -> None:
+    """Choose a session."""
+    page.get_by_role("checkbox", name="Select talk").check()
+
+
 def still(page: Page) -> None:
     """Nothing more to be done."""
 
@@ -49,6 +54,18 @@ LIGHT: list[Shot] = [
 ]
 DARK: list[Shot] = [("knowledge-dark", PAY, still), ("session-dark", "/sessions/talk", still)]
 HAND: list[Shot] = [("session-phone", "/sessions/talk", still), ("graph-phone", GRAPH, drawn)]
+FORCED: list[Shot] = [
+    ("sessions-forced", "/sessions", picked),
+    ("search-forced", "/search?q=which+database+do+we+use", still),
+    ("graph-forced", GRAPH, drawn),
+]
+TWICE: list[Shot] = [
+    ("search-twice", "/search?q=which+database+do+we+use", still),
+    ("knowledge-twice", PAY, still),
+    ("health-twice", "/health", still),
+]
+HALF = {"width": 640, "height": 400}  # what twice as large leaves of a window of 1280 × 800
+SMALL = {"width": 900, "height": 560}
 
 
 def take(browser: Browser, server: Server, folder: Path, shots: list[Shot], **how: object) -> None:
@@ -74,6 +91,8 @@ def main(folder: Path) -> None:
             write_talks(server)
             take(browser, server, folder, HAND, viewport=PHONE, is_mobile=True, has_touch=True)
             take(browser, server, folder, DARK, viewport=WINDOW, color_scheme="dark")
+            take(browser, server, folder, FORCED, viewport=SMALL, forced_colors="active")
+            take(browser, server, folder, TWICE, viewport=HALF)
             take(browser, server, folder, LIGHT, viewport=WINDOW)
         browser.close()
 

@@ -54,7 +54,12 @@ def test_entries_of_a_tag_are_erased_with_a_proof_that_grep_agrees_with(tab: Tab
     proof = page.get_by_role("region", name="Proof")
     expect(proof).to_contain_text("Nothing is left", timeout=20_000)
     expect(proof).to_contain_text("2 entries erased")
-    assert re.search(r"[1-9]\d* files looked through", proof.inner_text())
+    told = proof.inner_text()
+    assert re.search(r"[1-9]\d* files and [1-9][\d.]* [KM]B looked through", told)
+    assert "Nothing is out of reach" in told
+    places = proof.get_by_role("row").all_inner_texts()
+    assert [one for one in places if not one.endswith("0 hits")] == []
+    assert {"sessions", "index"} <= {one.split("\t")[0] for one in places}
     assert holding(tab.server.root, "zebrafish") == []
     assert holding(tab.server.root, "the weather was fine")
 
@@ -93,6 +98,7 @@ def test_a_hidden_entry_is_brought_back(tab: Tab):
     row = page.get_by_role("row", name="hide and seek")
     row.get_by_role("button", name="Bring back").click()
     expect(row).to_have_count(0)
+    expect(page.locator(":focus")).to_have_count(1)
     assert len(tab.server.api("GET", "/sessions/sess-hide/entries")["items"]) == 1
 
 

@@ -91,6 +91,33 @@ def test_every_hostile_entry_can_be_looked_at_closely(tab: Tab):
     assert page.evaluate("window.hit") is None
 
 
+HEAPS = [
+    "w" * 1_040_000,
+    "z" + "\u0300" * 100_000,
+    "> " * 10_000 + "deep",
+    BACK * 50_000,
+    f"a{BACK}" * 20_000,
+    "a_" * 32_768,
+]
+
+
+def test_heaps_of_text_leave_the_page_usable(tab: Tab):
+    said = [{"type": "conversation", "role": "user", "content": text} for text in HEAPS]
+    told = [{"type": "decision", "content": {"decision": text[:400_000]}} for text in HEAPS]
+    tab.server.session("heaps", [])
+    ids = [tab.server.api("POST", "/sessions/heaps/entries", one)["id"] for one in (*said, *told)]
+    for path in ("/sessions/heaps", *(f"/sessions/heaps/entries/{one}" for one in ids)):
+        page = tab.open(path)
+        if "/entries/" in path:
+            expect(page.locator(".raw")).to_contain_text("The checksum holds")
+        else:
+            expect(page.get_by_role("article")).to_have_count(len(ids))
+        assert page.evaluate("document.querySelectorAll('*').length") < 3000
+        assert tab.has_sideways() <= 0
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
 def test_characters_that_cannot_be_seen_are_shown_by_name(tab: Tab):
     page = tab.open("/search?q=gpj.exe")
     expect(page.locator("ol.hits > li").first.locator(".chip").first).to_have_text("U+202E")

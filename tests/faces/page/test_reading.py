@@ -58,6 +58,18 @@ def test_what_arrives_does_not_move_what_is_read(tab: Tab):
     expect(page.get_by_role("article").last).to_contain_text("a line from elsewhere")
 
 
+def test_a_reader_at_the_end_stays_there_as_a_session_outgrows_the_window(tab: Tab):
+    tab.server.session("growing", [{"type": "note", "content": "the first"}])
+    page = tab.open("/sessions/growing")
+    last = page.get_by_role("article").last
+    for turn in range(4):
+        entries = [{"type": "note", "content": f"note {turn}.{number}"} for number in range(10)]
+        tab.server.api("POST", "/sessions/growing/batch", {"entries": entries})
+        expect(last).to_contain_text(f"note {turn}.9")
+        expect(last).to_be_in_viewport()
+    assert page.evaluate("scrollY") > 0
+
+
 def test_a_long_session_is_read_in_windows_that_never_jump(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").first).to_be_attached()
@@ -77,6 +89,29 @@ def test_a_long_session_is_read_in_windows_that_never_jump(tab: Tab):
     assert nodes(page) <= 3000
     page.keyboard.press("]")
     expect(page.locator("article:focus .day")).to_be_visible()
+
+
+def test_nothing_is_blank_while_a_long_session_is_scrolled_through(tab: Tab):
+    page = tab.open("/sessions/long")
+    expect(page.get_by_role("article").last).to_be_in_viewport()
+    seen = page.evaluate(
+        """async () => {
+          const isFilled = () => [...document.querySelectorAll("article")].some((one) => {
+            const { top, bottom } = one.getBoundingClientRect();
+            return bottom > 250 && top < 550;
+          });
+          const most = [], blank = [], frame = () => new Promise(requestAnimationFrame);
+          for (const step of [-350, 350]) for (let turn = 0; turn < 80; turn += 1) {
+            scrollBy(0, step);
+            await frame();
+            most.push(document.querySelectorAll("*").length);
+            if (!isFilled()) blank.push(turn);
+          }
+          return [Math.max(...most), blank];
+        }"""
+    )
+    assert seen[0] < 3000
+    assert seen[1] == []
 
 
 def test_entries_show_all_their_fields_and_markdown_is_laid_out(tab: Tab):
@@ -193,3 +228,22 @@ def test_back_leads_to_the_same_place(tab: Tab):
     expect(page.locator(".whole")).to_contain_text("message 301")
     page.go_back()
     expect(page.locator("article:focus")).to_contain_text("message 301")
+
+
+def test_search_is_two_keys_away_and_back_leads_to_where_one_read(tab: Tab):
+    page = tab.open("/sessions/long")
+    expect(page.get_by_role("article").last).to_be_in_viewport()
+    for _ in range(8):  # further than the entries that are read at first
+        page.mouse.wheel(0, -1200)
+        page.wait_for_timeout(300)
+    expect(page.get_by_role("article").last).not_to_contain_text(f"message {LONG - 1}")
+    middle = "document.elementFromPoint(400, 400).closest('article')?.dataset.entry"
+    read = page.evaluate(middle)
+    page.keyboard.press("/")
+    page.keyboard.type("postg")
+    expect(page.locator("ol.hits > li").first).to_contain_text("PostgreSQL")
+    page.go_back()
+    mark = page.locator(f"[data-entry='{read}']")
+    expect(mark).to_be_in_viewport()
+    expect(page.get_by_role("searchbox", name="Search everything")).to_have_value("")
+    assert page.evaluate(middle) == read

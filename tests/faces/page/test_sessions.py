@@ -107,6 +107,7 @@ def carry_out(page: Page, action: str, sentence: str, verb: str) -> None:
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     dialog.get_by_role("button", name=verb).click()
     expect(dialog).to_have_count(0)
+    expect(page.locator(":focus")).to_have_count(1)
 
 
 def test_a_plan_that_the_world_overtook_shows_the_new_numbers(tab: Tab):
@@ -156,6 +157,26 @@ def test_a_phone_scrolls_one_way_only_and_its_targets_fit_a_thumb(browser: Brows
             page.wait_for_timeout(300)
             assert tab.has_sideways() <= 0, path
             assert page.evaluate(small) == [], path
+
+
+def test_keys_that_come_at_once_meet_the_row_moved_to_and_keep_the_focus(tab: Tab):
+    page = tab.open("/sessions")
+    expect(page.locator("[data-at='2']")).to_be_visible()
+    page.evaluate(
+        # As on a slow machine: no frame is drawn between the keys, and frames are late.
+        """async () => {
+          const soon = requestAnimationFrame;
+          globalThis.requestAnimationFrame = (run) => setTimeout(() => soon(run), 100);
+          for (const [key, shiftKey] of [["j"], ["j"], ["x"], ["j"], ["X", true], ["."]]) {
+            const target = document.activeElement;
+            target.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+            await null;
+          }
+          await new Promise((done) => setTimeout(done, 600));
+        }"""
+    )
+    expect(page.locator(".bulk")).to_contain_text("2 selected")
+    expect(page.get_by_role("button", name="Clear…")).to_be_focused()
 
 
 def test_everything_is_reached_by_keys_alone(tab: Tab):

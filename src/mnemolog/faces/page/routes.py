@@ -1,11 +1,14 @@
 """The page's files: the index for every view, the rest below `/static/`, with strict headers.
 
 The index names its files below `/static/`; they are given out below `/static/<hash of them all>/`,
-where they never change, so that a browser keeps them until another version is installed.
+where they never change, so that a browser keeps them until another version is installed. The
+modules that a view needs are named in its index, so that none is found only when another is read.
 """
 
 import mimetypes
 import os
+import posixpath
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -48,6 +51,7 @@ HEADERS = {
 
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json",
           ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml"}  # fmt: skip
+_IMPORT = re.compile(r'^(?:import|export) [^"]*? from "(\.[^"]+)"', re.MULTILINE)
 _UNTIL_CHANGED = "no-cache"
 _FOR_EVER = "public, max-age=31536000, immutable"
 _MISSING = b"""<!doctype html><meta charset="utf-8"><title>mnemolog</title>
@@ -70,8 +74,17 @@ class Page:
     def __init__(self, folder: str = STATIC) -> None:
         self._files = _files(folder)
         self.hash = _hash(self._files)
-        below = f"/static/{self.hash}/".encode()
-        self._index = self._files.get(INDEX, _MISSING).replace(b"/static/", below)
+        self._indexes = {view: self._index(view) for view in (*VIEWS, "session", "entry")}
+
+    def _index(self, view: str) -> bytes:
+        links = "".join(
+            f'<link rel="modulepreload" href="/static/{name}">\n'
+            for name in sorted(
+                _needed(self._files, "app.js") | _needed(self._files, f"views/{view}.js")
+            )
+        )
+        whole = self._files.get(INDEX, _MISSING).replace(b"</head>", f"{links}</head>".encode())
+        return whole.replace(b"/static/", f"/static/{self.hash}/".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = self.answer(scope["method"], unquote(scope["path"]))
@@ -93,7 +106,8 @@ class Page:
         if path.startswith("/static/"):
             return self._static(path.removeprefix("/static/"))
         if path == "/" or path.split("/")[1] in VIEWS:
-            return Given(200, "text/html; charset=utf-8", _UNTIL_CHANGED, self._index)
+            index = self._indexes[_view(path)]
+            return Given(200, "text/html; charset=utf-8", _UNTIL_CHANGED, index)
         if path.removeprefix("/") in ("favicon.ico", "favicon.svg", "robots.txt"):
             return self._static(path.removeprefix("/"))
         return _nothing()
@@ -103,6 +117,28 @@ class Page:
         keep = _UNTIL_CHANGED if own == name else _FOR_EVER
         body = self._files.get(own)
         return _nothing() if body is None else Given(200, _kind(own), keep, body)
+
+
+def _view(path: str) -> str:
+    """Which view a path shows, as `viewOf` of app.js says it."""
+    first, *rest = path.removeprefix("/").split("/")
+    if first != "sessions" or not any(rest):
+        return first or "sessions"
+    return "entry" if rest[1:2] == ["entries"] and any(rest[2:]) else "session"
+
+
+def _needed(files: dict[str, bytes], name: str) -> set[str]:
+    """A module and all those that it imports as it is read."""
+    found, open_ = set[str](), [name]
+    while open_:
+        one = open_.pop()
+        if one in found or one not in files:
+            continue
+        found.add(one)
+        folder = posixpath.dirname(one)
+        names = _IMPORT.findall(files[one].decode())
+        open_ += [posixpath.normpath(posixpath.join(folder, other)) for other in names]
+    return found
 
 
 def _nothing() -> Given:

@@ -42,8 +42,12 @@ function View({ name }) {
     return () => { isHere = false; };
   }, [name]);
   useEffect(() => { if (error) reset(); }, [route.value.path.join("/")]);
-  // What had the focus may be gone with the view before; then the content has it.
-  useEffect(() => { if (document.activeElement === document.body) place.current?.focus({ preventScroll: true }); }, [module, route.value.path.join("/")]);
+  // What had the focus may be gone with what was drawn before; then the content has it.
+  useEffect(() => {
+    const watch = new MutationObserver(() => { if (document.activeElement === document.body) place.current?.focus({ preventScroll: true }); });
+    watch.observe(place.current, { childList: true, subtree: true });
+    return () => watch.disconnect();
+  }, []);
   useEffect(() => { document.title = `${module?.View.title ?? "mnemolog"} · mnemolog`; });
   const shown = error ? html`<${Trouble} trouble=${error} again=${reset} />` : module && html`<${module.View} key=${module.name} />`;
   return html`<main id="main" ref=${place} tabindex="-1">${failed.value ? html`<${Trouble} trouble=${failed.value} />` : shown}</main>`;
@@ -58,6 +62,7 @@ function App() {
 }
 
 const code = takeCode();
+VIEWS[viewOf(route.peek().path)](); // fetched while the server is asked who we are
 const root = /** @type {HTMLElement} */ (document.getElementById("page"));
 root.replaceChildren();
 render(html`<${App} />`, root);

@@ -8,7 +8,7 @@ const KEY = "mnemolog.token";
 export const me = signal(null);
 
 /** What the server refused, with what to do about it. */
-export class Problem extends Error {
+class Problem extends Error {
   /** @param {number} status @param {Record<string, any>} told */
   constructor(status, told) {
     super(told.detail ?? `The server answered ${status}.`);
@@ -22,6 +22,12 @@ export class Problem extends Error {
   }
 }
 
+/** Whether this token may change anything. */
+export const canWrite = () => !me.value?.scope?.read_only;
+
+/** Whether the server has a part. @param {string} part */
+export const has = (part) => Boolean(me.value?.capabilities?.includes(part));
+
 const token = () => localStorage.getItem(KEY) ?? "";
 
 /** Who asks, and the scope of the URL: the server narrows every answer to it. @param {boolean} [isScoped] */
@@ -33,20 +39,27 @@ export function authorization(isScoped = true) {
 // A header holds bytes: UTF-8, one character for each.
 const octets = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
-/** @param {string} method @param {string} path below /api/v1 @param {{query?: Record<string, any>, body?: any, headers?: Record<string, string>, signal?: AbortSignal, isScoped?: boolean}} [more] */
+/** A request that was given up stays what it is; any other that got no answer says so. @param {Error} error @returns {never} */
+function away(error) {
+  throw error.name === "AbortError" ? error : Object.assign(new Error("The server does not answer."), { advice: "What is shown stays; this view comes back by itself when it answers." });
+}
+
+/** @param {string} method @param {string} path below /api/v1 @param {{query?: Record<string, any>, body?: any, headers?: Record<string, string>, signal?: AbortSignal, isScoped?: boolean}} [more] @returns {Promise<any>} */
 export async function call(method, path, { query = {}, body, headers = {}, signal: stop, isScoped = true } = {}) {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === "") continue;
     for (const one of Array.isArray(value) ? value : [value]) words.append(name, String(one));
   }
+  /** @type {Record<string, string>} */
   const told = body === undefined ? {} : { "content-type": "application/json" };
   const answer = await fetch(`/api/v1${path}${words.size ? `?${words}` : ""}`, {
     method, signal: stop, credentials: "omit", cache: "no-store", redirect: "error",
     headers: { accept: "application/json", ...authorization(isScoped), ...told, ...headers },
     body: body === undefined ? undefined : JSON.stringify(body),
-  });
+  }).catch(away);
   const text = await answer.text();
+  /** @type {any} */
   let parsed = null;
   try { parsed = text ? JSON.parse(text) : null; } catch { parsed = { detail: "The server's answer is not JSON." }; }
   if (!answer.ok) {

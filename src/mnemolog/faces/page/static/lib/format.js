@@ -5,9 +5,12 @@ const dayFormat = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeri
 const timeFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 const wholeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
 
+/** What is typed, given to `take`. @param {(text: string) => void} take */
+export const typing = (take) => (event) => take(event.currentTarget.value);
+
 export const count = (value) => number.format(value ?? 0);
 export const plural = (value, word, words = `${word}s`) => `${count(value)} ${value === 1 ? word : words}`;
-export const plurals = plural;
+export const entries = (value) => plural(value, "entry", "entries");
 export const percent = (share) => `${short.format(Math.round((share ?? 0) * 1000) / 10)} %`;
 export const score = (value) => (value ?? 0).toFixed(2);
 export const day = (stamp) => dayFormat.format(new Date(stamp));
@@ -22,7 +25,7 @@ export function bytes(value) {
   return `${at ? short.format(size) : count(size)} ${units[at]}`;
 }
 
-const STEPS = [[60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 30, 86400, "d"]];
+const STEPS = /** @type {[number, number, string][]} */ ([[60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 30, 86400, "d"]]);
 
 /** How long ago, roughly; the exact time belongs into a title. */
 export function ago(stamp, now = Date.now()) {
@@ -32,17 +35,21 @@ export function ago(stamp, now = Date.now()) {
   return day(stamp);
 }
 
-// Characters that change what is read without being seen are shown by name.
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+// Characters that change what is read without being seen, and heaps of marks on one letter, which no
+// browser lays out in time, are shown by name: the first of them, and how many there are.
+const UNSEEN = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate})\1*|(?<=\p{Mark}{8})\p{Mark}+/gu;
+const MOST_NAMED = 300;
 
-/** A text as parts: plain strings, and `{hidden}` for each character that cannot be seen. */
+/** A text as parts: plain strings, and `{hidden}` for what cannot be seen. @returns {(string | {hidden: string})[]} */
 export function visible(text) {
   const parts = [];
   let from = 0;
-  for (const match of text.matchAll(UNSEEN)) {
-    if (match.index > from) parts.push(text.slice(from, match.index));
-    parts.push({ hidden: `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
-    from = match.index + match[0].length;
+  for (const { 0: run, index } of text.matchAll(UNSEEN)) {
+    if (index > from) parts.push(text.slice(from, index));
+    from = index + run.length;
+    const code = /** @type {number} */ (run.codePointAt(0)), many = run.length / (code > 0xffff ? 2 : 1);
+    parts.push({ hidden: `U+${code.toString(16).toUpperCase().padStart(4, "0")}${many > 1 ? ` ×${count(many)}` : ""}` });
+    if (parts.length > MOST_NAMED) return [...parts, text.slice(from).replace(UNSEEN, "\ufffd")];
   }
   if (from < text.length) parts.push(text.slice(from));
   return parts;

@@ -6,8 +6,6 @@ const OFF = "mnemolog.keys";
 const layers = [];
 let waiting = "", timer = 0;
 
-/** Whether the list of keys is shown. */
-export const isHelp = signal(false);
 /** Whether single letters do anything: one switch turns them off. */
 export const areOn = signal(localStorage.getItem(OFF) !== "off");
 
@@ -30,6 +28,9 @@ export function knownKeys() {
   for (const layer of layers) for (const [key, { label }] of Object.entries(layer.keys)) if (!known.has(key)) known.set(key, label);
   return [...known];
 }
+
+/** Put the focus on the first that fits. @param {string} selector */
+export const focusOn = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus();
 
 const isTyping = (target) => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && target.getAttribute("type") !== "checkbox";
 

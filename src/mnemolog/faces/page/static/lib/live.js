@@ -9,18 +9,20 @@ export const line = signal({ state: "waiting", since: Date.now() });
 const LONGEST = 30_000;
 const HIDDEN = 30_000;
 const PAUSE = 250; // at most four renders a second
-/** @type {Map<string, Set<(events: any[]) => void>>} */
-const listeners = new Map();
-/** @type {Map<string, any[]>} */
-const held = new Map();
-let last = "", scope = "", stop = null, wait = 1000, timer = 0, hiding = 0, hasBeenLive = false;
+/** @type {Record<string, Set<(events: any[]) => void>>} */
+const listeners = {};
+/** @type {Record<string, any[]>} */
+let held = {};
+/** @type {AbortController | null} */
+let stop = null;
+let last = "", scope = "", wait = 1000, timer = 0, hiding = 0, hasBeenLive = false;
 
 /** Be told of events of these topics, gathered; returns how to stop. `resync` tells to read anew.
  * @param {string[]} topics @param {(events: any[]) => void} told */
 export function listen(topics, told) {
   const names = [...topics, "resync"];
-  for (const name of names) (listeners.get(name) ?? listeners.set(name, new Set()).get(name)).add(told);
-  return () => names.forEach((name) => listeners.get(name)?.delete(told));
+  for (const name of names) (listeners[name] ??= new Set()).add(told);
+  return () => names.forEach((name) => listeners[name].delete(told));
 }
 
 export function start() {
@@ -44,16 +46,15 @@ export function start() {
 function drop() { stop?.abort(); stop = null; }
 
 function tell(name, data) {
-  (held.get(name) ?? held.set(name, []).get(name)).push(data);
-  if (!timer) timer = setTimeout(flush, PAUSE);
+  (held[name] ??= []).push({ topic: name, ...data });
+  timer ||= setTimeout(flush, PAUSE);
 }
 
 function flush() {
   timer = 0;
-  const now = [...held];
-  held.clear();
   const told = new Map();
-  for (const [name, events] of now) for (const one of listeners.get(name) ?? []) told.set(one, [...(told.get(one) ?? []), ...events.map((data) => ({ topic: name, ...data }))]);
+  for (const [name, events] of Object.entries(held)) for (const one of listeners[name] ?? []) told.set(one, [...(told.get(one) ?? []), ...events]);
+  held = {};
   for (const [one, events] of told) one(events);
 }
 

@@ -7,7 +7,7 @@ import { route } from "./route.js";
  * @param {{topics?: string[]}} [live] events after which it is read again
  * @returns {{value: T | null, trouble: any, isSlow: boolean, isBusy: boolean, again: () => void}} */
 export function useLoad(read, on, { topics = [] } = {}) {
-  const [state, set] = useState({ value: null, trouble: null, isSlow: false, isBusy: true });
+  const [state, set] = useState(/** @type {any} */ ({ value: null, trouble: null, isSlow: false, isBusy: true }));
   const [turn, again] = useState(0);
   const { agent, user } = route.value.query; // another scope, other answers
   const key = JSON.stringify([on, agent, user]);

@@ -69,7 +69,7 @@ function settle(tokens) {
   const one = queue.shift();
   if (!one) return;
   known.set(one.text, tokens);
-  if (known.size > KEPT) known.delete(known.keys().next().value);
+  if (known.size > KEPT) known.delete(/** @type {string} */ (known.keys().next().value));
   one.done(tokens);
   send();
 }
@@ -136,6 +136,7 @@ function span(token, link) {
 
 /** A link that leaves: its host is shown, nothing is told to it. Any other address stays text. */
 function anchor(address, words, raw) {
+  /** @type {URL | null} */
   let target = null;
   try { target = new URL(address); } catch { /* relative or broken: text */ }
   if (!target || !["http:", "https:", "mailto:"].includes(target.protocol)) return html`<${Text} text=${raw} />`;

@@ -62,5 +62,5 @@ export function chosen(block, choice) {
   return block[choice === "theirs" ? "theirs" : "mine"];
 }
 
-/** What one would choose where only one side changed; empty where a person must. @param {Block} block */
+/** What one would choose where only one side changed; empty where a person must. @param {Block} block @returns {string} */
 export const usual = (block) => (block.kind === "both" ? "" : block.kind === "theirs" ? "theirs" : "mine");

@@ -1,7 +1,7 @@
-// Nodes: their addresses in the page, what a [[name]] means, and drafts that outlive a reload.
+// Nodes: their addresses in the page, and what a [[name]] means.
 import { html } from "../vendor/preact.js";
 import { url } from "./api.js";
-import { href } from "./route.js";
+import { entryHref, href } from "./route.js";
 import { Text } from "../parts/glyph.js";
 
 export const FILES = ["USER.md", "SOUL.md", "AGENTS.md", "TOOLS.md"];
@@ -12,17 +12,21 @@ export const nodeHref = (user, path, query) => href(["knowledge", user, ...path.
 /** Where the server has it. @param {string} user @param {string} path */
 export const nodeUrl = (user, path) => url`/nodes/${user}/${path}`;
 
+/** What the front of a document leaves: its body. @param {string} text */
+export const bodyOf = (text) => text.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n(\r?\n)?/, "");
+
 /** Where an entry is shown, given as `session/entry`. */
-export function sourceHref(source) {
+function sourceHref(source) {
   const at = source.indexOf("/");
-  return at > 0 ? href(["sessions", source.slice(0, at), "entries", source.slice(at + 1)]) : null;
+  // One of a log that is no session's (`@user/entry`) has no page.
+  return at > 0 && !source.startsWith("@") ? entryHref(source.slice(0, at), source.slice(at + 1)) : null;
 }
 
 const folded = (text) => text.normalize("NFC").trim().replace(/^\/+|\/+$/g, "").toLowerCase();
 
 /** What a link target means: an address, else a name or a title that is unique.
  * @param {{path: string, title: string}[]} leaves @returns {(target: string) => string | null} */
-export function resolver(leaves) {
+function resolver(leaves) {
   const addresses = new Map(), names = new Map(), titles = new Map();
   const put = (map, key, path) => key && map.set(key, map.has(key) ? null : path);
   for (const { path, title } of leaves) {
@@ -52,18 +56,3 @@ export function linking(user, leaves) {
 
 /** A small mark that leads to the entry a line rests on. */
 export const Source = ({ source, isWhole = false }) => html`<a class="chip source" href=${sourceHref(source)} title=${`Rests on ${source}`} aria-label=${`source ${source}`}>${isWhole ? html`<${Text} text=${source} most=${80} />` : "source"}</a>`;
-
-const key = (user, path) => `mnemolog.draft.${user}/${path}`;
-
-/** What was typed and not saved; it stays on this device. @returns {any} */
-export function draftOf(user, path) {
-  try { return JSON.parse(localStorage.getItem(key(user, path)) ?? "null"); } catch { return null; }
-}
-
-/** Keep a draft, or forget it where there is none. */
-export function keepDraft(user, path, draft) {
-  try {
-    if (draft) localStorage.setItem(key(user, path), JSON.stringify({ ...draft, at: Date.now() }));
-    else localStorage.removeItem(key(user, path));
-  } catch { /* a full store keeps no drafts; the text stays in the page */ }
-}

@@ -6,8 +6,8 @@ const SHAPES = ["circle", "square", "diamond", "triangle"];
 /** How a folder is drawn: the same for all its nodes. @param {string[]} folders in their order */
 export const looks = (folders) => new Map(folders.map((folder, at) => [folder, { colour: COLOURS[at % COLOURS.length], shape: SHAPES[at % SHAPES.length] }]));
 
-/** How large a node is: by its links. */
-export const radius = (node) => 5 + Math.min(9, Math.sqrt(node.degree ?? 0) * 2);
+/** How large a node is: by its links, a folder by its nodes. */
+export const radius = (node) => node.many ? 8 + Math.min(24, Math.sqrt(node.many) / 2) : 5 + Math.min(9, Math.sqrt(node.degree ?? 0) * 2);
 
 /** A shape as a path of points around a middle. */
 export function trace(pen, shape, x, y, r) {
@@ -33,7 +33,7 @@ export function fitting(places, width, height) {
  * @param {number} from @param {number[]} others @param {Float32Array} places @param {string} key */
 export function towards(from, others, places, key) {
   const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key] ?? [0, 0];
-  let best = null, most = 0.2;
+  let best = /** @type {number | null} */ (null), most = 0.2;
   for (const other of others) {
     const x = places[other * 2] - places[from * 2], y = places[other * 2 + 1] - places[from * 2 + 1];
     const straight = (x * dx + y * dy) / (Math.hypot(x, y) || 1);
@@ -72,7 +72,7 @@ export function draw({ canvas, nodes, edges, places, view, looks: known, at, cen
     if (one === at) { pen.strokeStyle = colours("--accent"); pen.lineWidth = 2; trace(pen, "circle", x(one), y(one), r + 8); pen.stroke(); }
   });
   nodes.forEach((node, one) => {
-    if (!hasWords && one !== at && one !== center && !near.has(one) && (node.degree ?? 0) < 12) return;
+    if (!hasWords && !node.isFolder && one !== at && one !== center && !near.has(one) && (node.degree ?? 0) < 12) return;
     const text = node.shown, left = x(one) + radius(node) + (one === at || one === center ? 14 : 8);
     pen.lineWidth = 4; pen.strokeStyle = colours("--bg"); pen.lineJoin = "round"; pen.strokeText(text, left, y(one));
     pen.fillStyle = colours(node.isDead ? "--danger" : one === at || one === center ? "--ink" : "--ink-2"); pen.fillText(text, left, y(one));

@@ -23,10 +23,13 @@ export function href(path, query = {}) {
   return `/${path.map(encodeURIComponent).join("/")}${words ? `?${words}` : ""}`;
 }
 
+/** Where an entry is shown; foreign ids repeat, so never without its session. @param {string} session @param {string} id */
+export const entryHref = (session, id) => href(["sessions", session, "entries", id]);
+
 /** Go somewhere inside the page. @param {string} address @param {{replace?: boolean}} [how] */
 export function go(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
-  scrolls.set(history.state?.at ?? 0, scrollY);
+  places.set(history.state?.at ?? 0, { top: scrollY, ...reading.current?.() });
   const at = replace ? history.state?.at ?? 0 : ++last;
   history[replace ? "replaceState" : "pushState"]({ at }, "", address);
   route.value = read();
@@ -36,13 +39,20 @@ export function go(address, { replace = false } = {}) {
 /** Change some of the query and stay in the view. @param {Record<string, unknown>} changes @param {{replace?: boolean}} [how] */
 export const change = (changes, how) => go(href(route.value.path, { ...route.value.query, ...changes }), how);
 
-const scrolls = new Map();
+/** What is read now, told by a view in which pixels say too little: an entry, and how far from the top it stands.
+ * @type {{current: null | (() => {entry: string, from: number} | null)}} */
+export const reading = { current: null };
+
+/** Where one was when this address was left, if one comes back to it. @returns {{top: number, entry?: string, from?: number} | undefined} */
+export const placeBefore = () => places.get(history.state?.at ?? 0);
+
+const places = new Map();
 let last = history.state?.at ?? 0;
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
   route.value = read();
-  const at = history.state?.at ?? 0;
-  if (!route.value.query.at) requestAnimationFrame(() => restore(scrolls.get(at) ?? 0, at, 30));
+  const at = history.state?.at ?? 0, { top = 0, entry = "" } = placeBefore() ?? {};
+  if (!route.value.query.at && !entry) requestAnimationFrame(() => restore(top, at, 30));
 });
 
 /** Scroll to where one was, as soon as the page is long enough for it again. */

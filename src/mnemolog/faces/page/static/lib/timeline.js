@@ -4,9 +4,11 @@ import { get, url } from "./api.js";
 import { listen } from "./live.js";
 import { lex } from "./markdown.js";
 
+const FIRST = 60; // fills the highest window, and is soon there
 const WINDOW = 100;
 const MOST = 200;
 const PATIENCE = 300;
+/** @type {any} */
 const NOTHING = { items: [], before: null, after: null, total: 0 };
 
 /** Lay texts out before they are shown, so that nothing grows under the reader. */
@@ -28,7 +30,7 @@ export function useTimeline(id, { types, hidden, at }, screen) {
     const mine = ++run.current;
     put({ isBusy: true, trouble: null });
     try {
-      const found = await asked(more);
+      const found = await asked({ limit: FIRST, ...more });
       if (mine !== run.current) return [];
       put({ items: found.items, before: found.previous_cursor, after: found.next_cursor, total: found.total, isBusy: false, fresh: found.next_cursor ? now.current.fresh : 0 });
       return found.items;

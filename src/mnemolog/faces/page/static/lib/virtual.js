@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useState } from "../vendor/preact.js";
 const OVER = 8;
 
 /** Which rows to draw. @param {number} count @param {number} height of a row @param {{current: any}} place the element that holds them
- * @returns {{from: number, to: number, before: number, after: number}} */
+ * @returns {{from: number, to: number, before: number, after: number, look: () => void}} `look` looks again at once, as after a scroll */
 export function useVirtual(count, height, place) {
   const [seen, set] = useState({ from: 0, to: 60 });
   const look = () => {
@@ -21,7 +21,7 @@ export function useVirtual(count, height, place) {
     return () => { removeEventListener("scroll", look); removeEventListener("resize", look); };
   }, [height]);
   const from = Math.min(seen.from, Math.max(0, count - 1)), to = Math.min(count, Math.max(seen.to, from));
-  return { from, to, before: from * height, after: (count - to) * height };
+  return { from, to, before: from * height, after: (count - to) * height, look };
 }
 
 /** Bring a row into sight. @param {HTMLElement} place @param {number} at @param {number} height */

@@ -1,11 +1,13 @@
 // What can be done to sessions; each shows the server's plan first.
 import { html, signal } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
-import { bytes, plural } from "../lib/format.js";
+import { bytes, entries, plural } from "../lib/format.js";
 import { carryOut, finished } from "../lib/plans.js";
 import { undoable } from "../lib/undo.js";
 import { confirm } from "./dialog.js";
-import { toast } from "./toast.js";
+import { titleOf } from "./entry.js";
+import { proven } from "./job.js";
+import { attempt, toast } from "./toast.js";
 
 const states = (items, chosen) => items.filter((one) => chosen.has(one.id)).map((one) => one.state);
 
@@ -18,23 +20,30 @@ export const VERBS = [
   { word: "Delete", isFinal: true, fits: () => true, run: remove },
 ];
 
+/** Hide an entry; answers whether it was. @param {string} session @param {any} entry @param {() => void} after */
+export const hide = (session, entry, after) => attempt(async () => {
+  const plan = await post("/plans", { action: "delete", selector: { session_id: session, ids: [entry.id] }, run: true });
+  undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, after);
+  return true;
+}, "Not hidden: ");
+
 /** Do it to those of the sessions that it fits; trouble is told, never swallowed. */
 export async function act(verb, ids, items, after) {
   const state = new Map(items.map((one) => [one.id, one.state]));
   const fitting = verb.word === "Archive" ? ids.filter((id) => state.get(id) !== "archived") : verb.word === "Restore" ? ids.filter((id) => state.get(id) === "archived") : ids;
-  try { await verb.run(fitting, after); } catch (trouble) { toast(`${verb.word} failed: ${trouble.message} ${trouble.advice ?? ""}`); }
+  await attempt(() => verb.run(fitting, after), `${verb.word} failed: `);
 }
 
 const what = (ids) => (ids.length === 1 ? ids[0] : plural(ids.length, "session"));
 
 async function clear(ids, after) {
   const selector = { session_ids: ids };
-  const done = await carryOut({ action: "clear_session", selector, title: `Clear ${what(ids)}`, verb: (counts) => `Hide ${plural(counts.entries, "entry", "entries")}`, other: "Erase for ever instead…" });
+  const done = await carryOut({ action: "clear_session", selector, title: `Clear ${what(ids)}`, verb: (counts) => `Hide ${entries(counts.entries)}`, other: "Erase for ever instead…" });
   if (done?.other) {
-    const gone = await carryOut({ action: "clear_session", selector, options: { mode: "erase" }, title: `Clear ${what(ids)} for ever`, verb: (counts) => `Erase ${plural(counts.entries, "entry", "entries")}`, isFinal: true });
-    if (gone) { proven(gone.receipt); after(); }
+    const gone = await carryOut({ action: "clear_session", selector, options: { mode: "erase" }, title: `Clear ${what(ids)} for ever`, verb: (counts) => `Erase ${entries(counts.entries)}`, isFinal: true });
+    if (gone) { toast(proven(gone.receipt)); after(); }
   } else if (done) {
-    const label = `${plural(done.receipt?.hidden ?? 0, "entry", "entries")} hidden`;
+    const label = `${entries(done.receipt?.hidden ?? 0)} hidden`;
     if (done.undo_id) undoable(done.undo_id, label, after); else toast(label);
     after();
   }
@@ -50,14 +59,8 @@ async function simple(action, word, past, ids, after) {
 async function remove(ids, after) {
   const done = await carryOut({ action: "delete_session", selector: { session_ids: ids }, title: `Delete ${what(ids)}`, verb: (counts) => `Delete ${plural(counts.sessions, "session")}`, isFinal: true });
   if (!done) return;
-  proven(done.receipt);
+  toast(proven(done.receipt));
   after();
-}
-
-/** What the receipt of an erasure says, in a sentence. */
-function proven(receipt) {
-  const proof = receipt?.proof ?? {};
-  toast(`${plural(receipt?.erased ?? 0, "entry", "entries")} erased. ${plural(proof.files ?? 0, "file")} looked through, ${plural(proof.traces?.length ?? 0, "trace")} left.`);
 }
 
 const LAYOUTS = [["json", "JSON"], ["jsonl", "JSON lines"], ["markdown", "Markdown"]];

@@ -9,5 +9,5 @@ export function Bars({ rows, caption, unit = "" }) {
   return html`<table class="bars"><caption>${caption}</caption><tbody>${rows.map((row) => html`<tr key=${row.label}>
     <th scope="row"><span class="row">${row.type && html`<${Glyph} type=${row.type} />`}${row.href ? html`<a href=${row.href}><${Text} text=${row.label} most=${80} /></a>` : html`<${Text} text=${row.label} most=${80} />`}</span></th>
     <td class="num">${row.shown ?? count(row.value)}${unit && ` ${unit}`}</td>
-    <td class="wide"><meter class="bar-line" data-type=${row.type ?? ""} min="0" max=${most} value=${row.value} aria-hidden="true"></meter></td></tr>`)}</tbody></table>`;
+    <td class="wide"><meter data-type=${row.type ?? ""} min="0" max=${most} value=${row.value} aria-hidden="true"></meter></td></tr>`)}</tbody></table>`;
 }

@@ -11,7 +11,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
   const names = Object.keys(series);
   const key = JSON.stringify([t?.at(-1), x?.length, names, names.map((name) => series[name].at(-1)), t?.length]);
   useEffect(() => {
-    let chart = null, isHere = true;
+    let chart = /** @type {any} */ (null), isHere = true;
     const draw = async () => {
       const { default: Plot } = await import("../vendor/uplot.js");
       if (!isHere || !box.current) return;
@@ -21,7 +21,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
       const line = paint("--line"), axis = { stroke: paint("--ink-2"), grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui" };
       const values = x ?? t.map((one) => Date.parse(one.length === 7 ? `${one}-01` : one.length === 13 ? `${one}:00:00Z` : one) / 1000);
       chart = new Plot({
-        width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { y: false },
+        width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { show: false },
         scales: { x: { time: isTime } }, axes: [axis, { ...axis, size: 56 }],
         series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 } }))],
       }, [values, ...names.map((name) => series[name])], box.current);
@@ -39,7 +39,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
   return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">in ${unit}</span>`}</figcaption>
     <details class="small"><summary>As a table</summary><div class="scroll"><table><thead><tr><th>${isTime ? "when" : xUnit}</th>${names.map((name) => html`<th key=${name} class="num">${name}</th>`)}</tr></thead>
       <tbody>${rows.slice(-200).map((row) => html`<tr key=${row[0]}>${row.map((cell, at) => html`<td key=${at} class=${at ? "num" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div></details>
-    <div class="plot" ref=${box} aria-hidden="true"></div>
+    <div ref=${box} aria-hidden="true"></div>
     ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${colourOf(name, at)})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
 }
 
@@ -52,6 +52,7 @@ const colourOf = (name, at) => COLOURS_OF[name.split(", ")[0]] ?? COLOURS[at % C
 export function paint(token) {
   const probe = document.createElement("span");
   probe.style.setProperty("color", `var(${token})`);
+  probe.style.setProperty("forced-color-adjust", "none");
   document.body.append(probe);
   const colour = getComputedStyle(probe).color;
   probe.remove();

@@ -15,7 +15,7 @@ export function Curve({ curve, from, now }) {
   const shown = curve.points.filter((_, index) => index % 6 === 0);
   return html`<figure class="curve"><figcaption class="small">${sentence}</figcaption>
     <details class="small"><summary>As a table</summary><table><thead><tr><th scope="col">on</th><th scope="col" class="num">left</th></tr></thead><tbody>${shown.map(([hours, left]) => html`<tr key=${hours}><td>${when(hours)}</td><td class="num">${score(left)}</td></tr>`)}</tbody></table></details>
-    <svg viewBox=${`-2 -2 ${WIDE + 4} ${HIGH + 4}`} aria-hidden="true"><path class="ground" d=${`M0 ${HIGH}H${WIDE}M0 0V${HIGH}`} /><path class="left" d=${path} />
+    <svg viewBox=${`-2 -2 ${WIDE + 4} ${HIGH + 4}`} aria-hidden="true"><path d=${`M0 ${HIGH}H${WIDE}M0 0V${HIGH}`} /><path class="left" d=${path} />
       ${age <= last && html`<circle cx=${(age / last) * WIDE} cy=${HIGH - now * HIGH} r="4" />`}</svg>
     <p class="small quiet">left, from 1 to 0, until ${when(last)}</p></figure>`;
 }

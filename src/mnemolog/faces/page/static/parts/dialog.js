@@ -1,6 +1,7 @@
 // Dialogs say what will happen; the button repeats it; focus begins on Cancel and returns after.
-import { html, signal, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, signal, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Trouble } from "./trouble.js";
+import { typing } from "../lib/format.js";
 
 /** @type {any} */
 const open = signal(null);
@@ -20,11 +21,11 @@ function Asking({ plan }) {
   const [typed, type] = useState("");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    box.current.showModal();
-    box.current.querySelector("[data-first]")?.focus();
-    return () => before instanceof HTMLElement && before.focus();
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    dialog.showModal();
+    dialog.querySelector("[data-first]").focus();
+    return () => dialog.close(); // gives the focus back
   }, []);
   const leave = (value) => { open.value = null; plan.answer(value); };
   const run = async () => {
@@ -37,8 +38,8 @@ function Asking({ plan }) {
     <h2 id="asking">${plan.title}</h2>
     <p>${plan.sentence}</p>
     ${plan.body}
-    ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label>`}
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}
+    ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${typing(type)} autocomplete="off" /></label>`}
+    <${Trouble} trouble=${trouble} />
     <div class="actions">${plan.other && html`<button class="bare" disabled=${isBusy} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isBusy} onClick=${() => leave(null)}>Cancel</button>
     <button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${run}>${isBusy ? "Working…" : plan.verb}</button></div>
   </dialog>`;

@@ -1,21 +1,19 @@
 // Writing a node: with a preview, against the text it was made from, as a draft that is never lost.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, get } from "../lib/api.js";
+import { draftOf, keepDraft } from "../lib/draft.js";
 import { ago } from "../lib/format.js";
 import { listen } from "../lib/live.js";
 import { Markdown } from "../lib/markdown.js";
-import { draftOf, keepDraft, nodeUrl } from "../lib/nodes.js";
+import { bodyOf, nodeUrl } from "../lib/nodes.js";
 import { Conflict } from "./conflict.js";
 import { Trouble } from "./trouble.js";
 
-/** What the front of a document leaves: its body. */
-const bodyOf = (text) => text.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n(\r?\n)?/, "");
-
 /** @param {{user: string, node?: any, link: any, saved: (receipt: any) => void, leave: () => void, wished?: string}} props without a node, a new one */
 export function Edit({ user, node, link, saved, leave, wished }) {
-  const home = node?.path ?? "";
-  const [draft, set] = useState(() => draftOf(user, home) ?? fresh(node, wished));
-  const [kept] = useState(() => draftOf(user, home)?.at);
+  const name = `${user}/${node?.path ?? ""}`;
+  const [draft, set] = useState(() => draftOf(name) ?? fresh(node, wished));
+  const [kept] = useState(() => draftOf(name)?.at);
   const [trouble, fail] = useState(/** @type {any} */ (null));
   const [isBusy, busy] = useState(false);
   const [theirs, differ] = useState(/** @type {any} */ (null));
@@ -24,7 +22,7 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   const path = node?.path ?? draft.path.trim().replace(/\.md$/, "");
   const isTouched = draft.body !== draft.base.body || draft.title !== draft.base.title || draft.description !== draft.base.description || Boolean(draft.path && !node);
   useEffect(() => { box.current?.focus(); }, []);
-  useEffect(() => { if (isTouched) keepDraft(user, home, draft); }, [draft]);
+  useEffect(() => { if (isTouched) keepDraft(name, draft); }, [draft]);
   useEffect(() => listen(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); }), [path]);
   const change = (name) => (event) => set({ ...draft, [name]: event.currentTarget.value });
   const save = async (body, hash) => {
@@ -32,7 +30,7 @@ export function Edit({ user, node, link, saved, leave, wished }) {
     fail(null);
     try {
       const receipt = await call("PUT", nodeUrl(user, path), { body: { body, title: draft.title || null, description: draft.description || null, reason: draft.reason }, headers: hash ? { "if-match": `"${hash}"` } : {} });
-      keepDraft(user, home, null);
+      keepDraft(name, null);
       saved(receipt);
     } catch (error) {
       if (error.status === 412) await meet(error, body); else fail(error);
@@ -44,20 +42,20 @@ export function Edit({ user, node, link, saved, leave, wished }) {
     set((before) => ({ ...before, body: mine }));
     differ({ body: now.body, hash: now.hash });
   };
-  const drop = () => { keepDraft(user, home, null); leave(); };
+  const drop = () => { keepDraft(name, null); leave(); };
   if (theirs) return html`<${Conflict} key=${theirs.hash} base=${draft.base.body} theirs=${theirs.body} mine=${draft.body} isBusy=${isBusy} done=${(text) => save(text, theirs.hash)} leave=${() => differ(null)} />
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}`;
-  return html`<form class="edit stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${(event) => { event.preventDefault(); save(draft.body, draft.base.hash); }}
+    <${Trouble} trouble=${trouble} />`;
+  return html`<form class="stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${(event) => { event.preventDefault(); save(draft.body, draft.base.hash); }}
       onKeyDown=${(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); save(draft.body, draft.base.hash); } }}>
-    ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${() => { keepDraft(user, home, null); set(fresh(node)); }}>Begin anew</button></p>`}
+    ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${() => { keepDraft(name, null); set(fresh(node)); }}>Begin anew</button></p>`}
     ${hasMoved && html`<p class="warn small" role="status">The node has changed meanwhile. When you save, both texts are shown side by side.</p>`}
     <div class="fields">${!node && html`<label class="field">Address<input required value=${draft.path} onInput=${change("path")} placeholder="projects/payment-system" autocomplete="off" /></label>`}
       <label class="field">Title<input value=${draft.title} onInput=${change("title")} /></label>
       <label class="field">Description<input value=${draft.description} onInput=${change("description")} placeholder="one line, for lists" /></label></div>
-    <div class="two"><label class="field">Text, as Markdown<textarea ref=${box} class="mono" rows="14" value=${draft.body} onInput=${change("body")} spellcheck="true"></textarea></label>
-      <div class="field aloft"><span>Preview</span><div class="card preview"><${Markdown} text=${draft.body} link=${link} /></div></div></div>
+    <div class="columns"><label class="field">Text, as Markdown<textarea ref=${box} class="mono" rows="14" value=${draft.body} onInput=${change("body")} spellcheck="true"></textarea></label>
+      <div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${draft.body} link=${link} /></div></div></div>
     <label class="field">Why<input value=${draft.reason} onInput=${change("reason")} placeholder="kept with the version" /></label>
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}
+    <${Trouble} trouble=${trouble} />
     <div class="row"><button class="main" disabled=${isBusy || !path || !isTouched}>${isBusy ? "Saving…" : "Save"}</button><button type="button" onClick=${drop}>${isTouched ? "Discard the draft" : "Close"}</button>
       <span class="small quiet">Ctrl Enter saves; a draft is kept on this device until then.</span></div></form>`;
 }

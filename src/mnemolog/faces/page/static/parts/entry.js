@@ -33,7 +33,7 @@ export function titleOf(entry) {
 }
 
 /** Text that folds after twelve lines. @param {{text: string, link?: string, isMarkdown?: boolean}} props */
-export function Folding({ text, link, isMarkdown = true }) {
+function Folding({ text, link, isMarkdown = true }) {
   const isLong = text.length > 1400 || text.split("\n", LINES + 1).length > LINES;
   const [isOpen, open] = useState(false);
   const shown = text.length > MOST ? text.slice(0, 2000) : text;
@@ -41,7 +41,7 @@ export function Folding({ text, link, isMarkdown = true }) {
   if (!isLong) return body;
   return html`<div class=${isOpen ? "" : "folded"}>${body}</div>${text.length > MOST
     ? html`<a class="small" href=${link}>Open whole (${Math.round(text.length / 1024)} KB)</a>`
-    : html`<button class="bare small fold" aria-expanded=${String(isOpen)} onClick=${() => open(!isOpen)}>${isOpen ? "Show less" : "Show all"}</button>`}`;
+    : html`<button class="bare small" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "Show less" : "Show all"}</button>`}`;
 }
 
 /** What an entry says. @param {{entry: any, link?: string}} props */

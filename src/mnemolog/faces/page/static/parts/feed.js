@@ -1,15 +1,14 @@
 // A session as a conversation: windows that grow on both sides, anchored where the reader reads.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { me, post } from "../lib/api.js";
+import { canWrite } from "../lib/api.js";
 import { day, plural, time, whole } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
-import { change, go, href, route } from "../lib/route.js";
+import { change, entryHref, go, placeBefore, reading, route } from "../lib/route.js";
 import { useTimeline } from "../lib/timeline.js";
-import { undoable } from "../lib/undo.js";
-import { Aside, hasAside, Kind, Said, speaker, titleOf } from "./entry.js";
+import { hide } from "./acts.js";
+import { Aside, hasAside, Kind, Said, speaker } from "./entry.js";
 import { Text } from "./glyph.js";
 import { RawLine } from "./raw.js";
-import { toast } from "./toast.js";
 import { Trouble, Waiting } from "./trouble.js";
 
 const NEAR = 600;
@@ -17,35 +16,39 @@ const isAtEnd = () => innerHeight + scrollY >= document.documentElement.scrollHe
 const articles = (box) => [...(box?.querySelectorAll("article") ?? [])];
 const daysLeft = (until) => Math.max(0, Math.round((new Date(until).getTime() - Date.now()) / 86_400_000));
 
-/** @param {{session: any, types?: string, place?: {at: number} | null, onSeen?: (from: number, to: number) => void}} props */
+/** @param {{session: string, types?: string, place?: {at: number} | null, onSeen?: (from: number, to: number) => void}} props */
 export function Feed({ session, types, place, onSeen = () => {} }) {
   const { at, hidden } = route.value.query;
   const box = useRef(/** @type {any} */ (null)), anchor = useRef(/** @type {any} */ (null)), wasAtEnd = useRef(true), shownAt = useRef("");
   const [active, setActive] = useState(at ?? "");
   const [raw, setRaw] = useState("");
-  const keepPlace = () => {
-    wasAtEnd.current = isAtEnd();
+  const left = useRef(/** @type {any} */ (placeBefore()));
+  const firstSeen = () => {
     const first = articles(box.current).find((one) => one.getBoundingClientRect().bottom > 60);
-    anchor.current = first ? { id: first.dataset.entry, top: first.getBoundingClientRect().top } : null;
+    return first ? { entry: String(first.dataset.entry), from: first.getBoundingClientRect().top } : null;
   };
-  const line = useTimeline(session.id, { types, hidden: hidden === "1", at }, { isAtEnd, keepPlace });
+  const keepPlace = () => { wasAtEnd.current = isAtEnd(); anchor.current = firstSeen(); };
+  useEffect(() => { reading.current = () => (isAtEnd() ? null : firstSeen()); return () => { reading.current = null; }; }, []);
+  const line = useTimeline(session, { types, hidden: hidden === "1", at: at ?? left.current?.entry }, { isAtEnd, keepPlace });
   const now = useRef(/** @type {any} */ ({}));
   now.current = { line, active };
+  const standAt = (kept) => { const one = kept && find(kept.entry); if (one) scrollBy(0, one.getBoundingClientRect().top - kept.from); return one; };
   const find = (id) => articles(box.current).find((one) => one.dataset.entry === id);
 
   useLayoutEffect(() => {
     const kept = anchor.current;
     anchor.current = null;
     if (!line.items.length) return;
-    const key = `${session.id} ${types} ${hidden} ${at ?? ""}`;
+    const key = `${session} ${types} ${hidden} ${at ?? ""}`;
     const wanted = at && find(at);
     if (shownAt.current !== key && !line.isBusy && (wanted || !at)) {
-      const isOther = !shownAt.current.startsWith(`${session.id} ${types} ${hidden} `);
+      const isOther = !shownAt.current.startsWith(`${session} ${types} ${hidden} `);
       shownAt.current = key;
       if (wanted) { if (document.activeElement !== wanted) { wanted.scrollIntoView({ block: "center" }); wanted.focus({ preventScroll: true }); } setActive(at); }
-      else if (isOther) scrollTo(0, document.documentElement.scrollHeight);
-    } else if (kept && wasAtEnd.current && line.after === null && line.before !== null) scrollTo(0, document.documentElement.scrollHeight);
-    else if (kept && find(kept.id)) scrollBy(0, find(kept.id).getBoundingClientRect().top - kept.top);
+      else if (isOther && !standAt(left.current)) scrollTo(0, document.documentElement.scrollHeight);
+      left.current = null;
+    } else if (kept && wasAtEnd.current && line.after === null) scrollTo(0, document.documentElement.scrollHeight);
+    else standAt(kept);
   }, [line.items, line.isBusy, at]);
 
   useEffect(() => {
@@ -91,33 +94,28 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
     if (next) { focus(next); next.scrollIntoView({ block: "start" }); } else scrollTo(0, step > 0 ? document.documentElement.scrollHeight : 0);
   };
   const entryOf = (id) => now.current.line.items.find((one) => one.entry.id === id);
-  const hide = async (row) => {
-    if (!row || row.hidden_at || me.value?.scope?.read_only) return;
+  const conceal = async (row) => {
+    if (!row || row.hidden_at || !canWrite()) return;
     const { id } = row.entry;
     move(1);
     keepPlace();
     now.current.line.drop(id);
-    try {
-      const plan = await post("/plans", { action: "delete", selector: { session_id: session.id, ids: [id] }, run: true });
-      undoable(plan.outcome.undo_id, `Hidden: ${titleOf(row.entry).slice(0, 60)}`, () => now.current.line.refresh());
-    } catch (trouble) {
-      now.current.line.refresh();
-      toast(`Not hidden: ${trouble.message} ${trouble.advice ?? ""}`);
-    }
+    const refresh = () => now.current.line.refresh();
+    if (!await hide(session, row.entry, refresh)) refresh();
   };
   const open = (id) => {
     if (!id) return;
     change({ at: id }, { replace: true }); // Back leads to the same place
-    go(href(["sessions", session.id, "entries", id]));
+    go(entryHref(session, id));
   };
   useEffect(() => takeKeys({
     j: { label: "Next entry", run: () => move(1) }, k: { label: "Entry before", run: () => move(-1) },
     Enter: { label: "Open", run: () => open(now.current.active) },
     r: { label: "Raw line", run: () => setRaw((id) => (id === now.current.active ? "" : now.current.active)) },
-    h: { label: "Hide", run: () => hide(entryOf(now.current.active)) },
+    h: { label: "Hide", run: () => conceal(entryOf(now.current.active)) },
     "[": { label: "Day before", run: () => otherDay(-1) }, "]": { label: "Next day", run: () => otherDay(1) },
     ".": { label: "Actions", run: () => find(now.current.active)?.querySelector(".acts button, .acts a")?.focus() },
-  }), [session.id, types, hidden]);
+  }), [session, types, hidden]);
   const follow = (id) => (event) => { if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return; event.preventDefault(); open(id); };
   const toEnd = async () => { change({ at: "" }, { replace: true }); await line.begin({}); scrollTo(0, document.documentElement.scrollHeight); };
 
@@ -129,21 +127,21 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
         onFocus=${() => id !== active && setActive(id)} onClick=${() => id !== active && setActive(id)}>
       ${isNewDay && html`<h2 class="day">${day(entry.timestamp)}</h2>`}
       <header>${entry.type === "conversation" ? html`<strong class="who"><${Text} text=${speaker(entry)} most=${60} /></strong>` : html`<${Kind} type=${entry.type} /><span class="who quiet"><${Text} text=${speaker(entry)} most=${60} /></span>`}
-        <a class="when" href=${href(["sessions", session.id, "entries", id])} title=${whole(entry.timestamp)} tabindex=${isActive ? 0 : -1} onClick=${follow(id)}>${time(entry.timestamp)}</a></header>
-      <${Said} entry=${entry} link=${href(["sessions", session.id, "entries", id])} />
+        <a class="when" href=${entryHref(session, id)} title=${whole(entry.timestamp)} tabindex=${isActive ? 0 : -1} onClick=${follow(id)}>${time(entry.timestamp)}</a></header>
+      <${Said} entry=${entry} link=${entryHref(session, id)} />
       ${hasAside(row) && html`<${Aside} row=${row} />`}
-      ${isActive && html`<div class="acts row small"><a class="button" href=${href(["sessions", session.id, "entries", id])} onClick=${follow(id)}>Open</a><button aria-pressed=${String(raw === id)} onClick=${() => setRaw(raw === id ? "" : id)}>Raw</button>
-        ${row.hidden_at ? html`<span class="quiet">hidden, restorable ${daysLeft(row.hidden_until)} d</span>` : !me.value?.scope?.read_only && html`<button onClick=${() => hide(row)}>Hide</button>`}</div>`}
-      ${raw === id && html`<${RawLine} session=${session.id} entry=${id} />`}</article>`;
+      ${isActive && html`<div class="acts row small"><a class="button" href=${entryHref(session, id)} onClick=${follow(id)}>Open</a><button aria-pressed=${raw === id} onClick=${() => setRaw(raw === id ? "" : id)}>Raw</button>
+        ${row.hidden_at ? html`<span class="quiet">hidden, restorable ${daysLeft(row.hidden_until)} d</span>` : canWrite() && html`<button onClick=${() => conceal(row)}>Hide</button>`}</div>`}
+      ${raw === id && html`<${RawLine} session=${session} entry=${id} />`}</article>`;
   };
 
   if (line.trouble && !line.items.length) return html`<${Trouble} trouble=${line.trouble} again=${() => line.begin({})} />`;
   if (!line.items.length) return line.isBusy ? html`<${Waiting} load=${{ isSlow: true }} />` : html`<p class="empty">Nothing to read here${types ? " with these types" : ""}.</p>`;
-  return html`<div role="feed" class="feed" ref=${box} aria-label="Entries" aria-busy=${String(line.isBusy)}>
+  return html`<div role="feed" class="feed" ref=${box} aria-label="Entries" aria-busy=${line.isBusy}>
       ${folds(line.items).map((group) => (group.hidden ? html`<details key=${`hidden ${group.rows[0].entry.id}`} class="fold-hidden"><summary class="small quiet">${plural(group.rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(group.rows[0].hidden_until)} d)</summary>${group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))}</details>`
         : group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))))}
     </div>
-    ${(line.fresh > 0 || line.after !== null) && html`<button class="newer" onClick=${toEnd}>↓ ${line.fresh > 0 ? `${line.fresh} new` : "to the end"}</button>`}`;
+    ${(line.fresh > 0 || line.after !== null) && html`<button class="main newer" onClick=${toEnd}>↓ ${line.fresh > 0 ? `${line.fresh} new` : "to the end"}</button>`}`;
 }
 
 /** Rows in groups; hidden ones that follow each other fold into one. */

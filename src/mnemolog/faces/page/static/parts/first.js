@@ -1,7 +1,9 @@
 // An empty memory: what to do next. The view changes by itself when something arrives.
 import { html, useRef, useState } from "../vendor/preact.js";
-import { me, post, url } from "../lib/api.js";
+import { canWrite, me, post, url } from "../lib/api.js";
 import { fillDemo } from "../lib/demo.js";
+import { keepDraft, useDraft } from "../lib/draft.js";
+import { typing } from "../lib/format.js";
 import { go, href } from "../lib/route.js";
 import { Copied } from "./copied.js";
 import { toast } from "./toast.js";
@@ -20,43 +22,44 @@ const SNIPPETS = () => {
 const WHERE = { Cursor: "in .cursor/mcp.json", "VS Code": "in .vscode/mcp.json", Python: "", "Claude Code": "in a shell", Shell: "in a shell" };
 
 export function FirstRun() {
-  const canWrite = !me.value?.scope?.read_only;
   return html`<div class="head"><h1>Nothing remembered yet</h1></div>
     <p class="quiet">Root <code>${me.value?.root}</code>. Waiting for the first entry… this view changes by itself.</p>
     <ol class="steps">
-      <li><h2>Try it here</h2>${canWrite ? html`<${Write} />` : html`<p class="quiet">This token may only read.</p>`}</li>
+      <li><h2>Try it here</h2>${canWrite() ? html`<${Write} />` : html`<p class="quiet">This token may only read.</p>`}</li>
       <li><h2>Connect an agent</h2><${Connect} /></li>
-      ${canWrite && html`<li><h2>Load a story</h2><${Fill} /></li>`}
+      ${canWrite() && html`<li><h2>Load a story</h2><${Fill} /></li>`}
     </ol>`;
 }
 
 function Write() {
-  const [isOpen, open] = useState(false);
+  const [draft, type] = useDraft("first");
+  const [isOpen, open] = useState(draft !== "");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(null);
   const box = useRef(/** @type {any} */ (null));
   const write = async (event) => {
     event.preventDefault();
-    const text = box.current.value.trim();
+    const text = draft.trim();
     if (!text) return;
     busy(true);
     fail(null);
     try {
       const session = await post("/sessions", { agent_ids: ["page"] });
       const receipt = await post(url`/sessions/${session.id}/entries`, { type: "note", agent_id: "page", content: text });
+      keepDraft("first", null);
       toast("Written. Search finds it, and it is open in its session.", { action: "Open", run: () => go(href(["sessions", session.id], { at: receipt.id })) });
       go(href(["search"], { q: text.slice(0, 120) }));
     } catch (error) { fail(error); busy(false); }
   };
   if (!isOpen) return html`<button class="main" onClick=${() => { open(true); requestAnimationFrame(() => box.current?.focus()); }}>Write a first entry…</button>`;
-  return html`<form class="stack" onSubmit=${write}><textarea ref=${box} rows="3" aria-label="The first entry" placeholder="Something worth remembering" required></textarea>
-    <div class="row"><button class="main" disabled=${isBusy}>${isBusy ? "Writing…" : "Write it"}</button></div>${trouble && html`<${Trouble} trouble=${trouble} />`}</form>`;
+  return html`<form class="stack" onSubmit=${write}><textarea ref=${box} rows="3" value=${draft} onInput=${typing(type)} aria-label="The first entry" placeholder="Something worth remembering" required></textarea>
+    <div class="row"><button class="main" disabled=${isBusy}>${isBusy ? "Writing…" : "Write it"}</button></div><${Trouble} trouble=${trouble} /></form>`;
 }
 
 function Connect() {
   const all = SNIPPETS();
   const [name, choose] = useState(Object.keys(all)[0]);
-  return html`<div class="row" role="group" aria-label="Kind of agent">${Object.keys(all).map((one) => html`<button key=${one} aria-pressed=${String(one === name)} onClick=${() => choose(one)}>${one}</button>`)}</div>
+  return html`<div class="row" role="group" aria-label="Kind of agent">${Object.keys(all).map((one) => html`<button key=${one} aria-pressed=${one === name} onClick=${() => choose(one)}>${one}</button>`)}</div>
     <${Copied} text=${all[name]} note=${WHERE[name]} />`;
 }
 
@@ -68,5 +71,5 @@ function Fill() {
     try { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); } catch (error) { fail(error); busy(false); }
   };
   return html`<button disabled=${isBusy} onClick=${fill}>${isBusy ? "Writing…" : "Fill with the demo week"}</button>
-    <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p>${trouble && html`<${Trouble} trouble=${trouble} />`}`;
+    <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p><${Trouble} trouble=${trouble} />`;
 }

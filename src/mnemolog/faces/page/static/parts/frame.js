@@ -1,6 +1,6 @@
 // The bar and the rail.
 import { html, useEffect, useRef } from "../vendor/preact.js";
-import { me } from "../lib/api.js";
+import { has, me } from "../lib/api.js";
 import { isEntered } from "../lib/asking.js";
 import { time } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
@@ -22,7 +22,7 @@ const VIEWS = [
 const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
 
 /** The views that this server and this token offer. */
-export const views = () => VIEWS.filter((one) => !one.needs || (me.value?.capabilities ?? []).includes(one.needs));
+export const views = () => VIEWS.filter((one) => !one.needs || has(one.needs));
 
 export function Rail() {
   if (!me.value) return html`<nav class="rail" aria-label="Views"></nav>`;

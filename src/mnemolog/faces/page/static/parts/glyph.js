@@ -18,5 +18,7 @@ export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
   : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;
 
 /** Text that somebody else wrote: its own direction, unseen characters by name. */
-export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${visible(String(text ?? "").slice(0, most)).map((part) =>
-  typeof part === "string" ? part : html`<span class="chip" title="a character that cannot be seen">${part.hidden}</span>`)}</bdi>`;
+export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${seen(String(text ?? "").slice(0, most))}</bdi>`;
+
+/** The same without a direction of its own. @param {string} text */
+export const seen = (text) => visible(text).map((part) => typeof part === "string" ? part : html`<span class="chip" title="cannot be seen">${part.hidden}</span>`);

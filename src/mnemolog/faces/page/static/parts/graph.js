@@ -1,39 +1,28 @@
 // What is near this? A picture that works by keys, and the same as a list.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { get, url } from "../lib/api.js";
-import { count, plural, visible } from "../lib/format.js";
+import { count, plural } from "../lib/format.js";
+import { made } from "../lib/graph.js";
 import { useLoad } from "../lib/load.js";
 import { startWorker } from "../lib/markdown.js";
 import { nodeHref, nodeUrl } from "../lib/nodes.js";
 import { draw, fitting, looks, radius, towards } from "../lib/picture.js";
 import { change, go, href, route } from "../lib/route.js";
 import { paint } from "./chart.js";
+import { Facet, listed } from "./filters.js";
 import { Text } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const DEPTHS = [["1", "1 link"], ["2", "2 links"], ["3", "3 links"]];
 const MOST = 2000;
 
-async function near(user, center, depth, stop) {
-  const [graph, node] = await Promise.all([get(url`/graph/${user}`, { center, depth: center ? depth : 1, limit: MOST }, stop), center ? get(nodeUrl(user, center), {}, stop) : null]);
-  return made(graph, center, node?.outgoing ?? []);
-}
+const near = (user, center, depth, stop) => Promise.all([
+  get(url`/graph/${user}`, { center, depth: center ? depth : 1, limit: MOST }, stop),
+  center ? get(nodeUrl(user, center), {}, stop) : { outgoing: [] },
+]);
 
-/** The answer as numbers for the worker: nodes by place, edges as pairs; dead links of the centre as ghosts. */
-function made(graph, center, outgoing) {
-  const nodes = graph.nodes.map((one) => ({ ...one, folder: one.folder.split("/")[0] }));
-  const at = new Map(nodes.map((one, place) => [one.path, place]));
-  const edges = [...new Map(graph.edges.map(([from, to, kind]) => [[from, to].sort().join("\n"), [at.get(from), at.get(to), kind]])).values()].filter(([from, to]) => from !== undefined && to !== undefined && from !== to);
-  for (const one of outgoing.filter((link) => !link.exists).slice(0, 50)) {
-    nodes.push({ path: one.path, title: one.path, degree: 1, folder: "", isDead: true, flags: [] });
-    edges.push([at.get(center), nodes.length - 1, "dead"]);
-  }
-  const beside = nodes.map(() => /** @type {number[]} */ ([]));
-  for (const [from, to] of edges) { beside[from].push(to); beside[to].push(from); }
-  for (const one of nodes) one.shown = visible(String(one.title || one.path).slice(0, 40)).map((part) => (typeof part === "string" ? part : `[${part.hidden}]`)).join("");
-  const folders = [...new Set(nodes.filter((one) => !one.isDead).map((one) => one.folder))].sort();
-  return { nodes, edges, beside, folders, clusters: graph.clusters, cut: graph.cut, center: at.get(center) ?? -1 };
-}
+/** Where a node leads; a folder opens. */
+const placeOf = (user, one) => (one.isFolder ? href(route.value.path, { ...route.value.query, open: [...listed("open"), one.folder].join(",") }) : nodeHref(user, one.path));
 
 /** @param {{user: string, leaves: any[]}} props */
 export function Graph({ user, leaves }) {
@@ -42,8 +31,15 @@ export function Graph({ user, leaves }) {
   const title = leaves.find((one) => one.path === center)?.title ?? center;
   return html`<div class="head"><h1>${center ? html`What is near <${Text} text=${title} most=${80} />` : "All nodes and their links"}</h1>
       ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => html`<a key=${value} class="chip choice" href=${href(route.value.path, { ...route.value.query, depth: value })} aria-current=${depth === value ? "true" : undefined}>${label}</a>`)}<a class="chip choice" href=${href(route.value.path, { view: "graph" })}>everything</a></div>`}</div>
-    <${Loaded} load=${load} rows=${8}>${(graph) => graph.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Twin} graph=${graph} user=${user} /><${Picture} key=${`${center}-${depth}-${graph.nodes.length}`} graph=${graph} user=${user} />
-      ${graph.cut > 0 && html`<p class="quiet">${plural(graph.cut, "node")} with the fewest links ${graph.cut === 1 ? "is" : "are"} left out. By folder: ${Object.entries(graph.clusters).slice(0, 40).map(([folder, many]) => `${folder || "(none)"} ${count(many)}`).join(", ")}.</p>`}`}</${Loaded}>`;
+    <${Loaded} load=${load} rows=${8}>${([told, node]) => (told.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Both} told=${told} outgoing=${node.outgoing} user=${user} />`)}</${Loaded}>`;
+}
+
+function Both({ told, outgoing, user }) {
+  const { center = "", open = "" } = route.value.query;
+  const graph = useMemo(() => made(told, center, outgoing, open.split(",")), [told, center, open]);
+  return html`${graph.cut > 0 && html`<div class="facets"><${Facet} name="open" label="Folders, which open" counts=${graph.folders} isMany most=${12} /></div>`}
+    <${Twin} graph=${graph} user=${user} /><${Picture} key=${`${center} ${open} ${graph.nodes.length}`} graph=${graph} user=${user} />
+    ${graph.cut > 0 && html`<p class="quiet">There are too many nodes for one picture: each folder stands for its own until it is opened. ${plural(graph.cut, "node")} with the fewest links ${graph.cut === 1 ? "is" : "are"} left out of it; the tree has them all.</p>`}`;
 }
 
 /** The same as a list; it comes first for who goes by keys. */
@@ -51,8 +47,8 @@ function Twin({ graph, user }) {
   const isOpen = route.value.query.as === "list";
   const shown = graph.nodes.slice(0, 300);
   return html`<details class="twin" open=${isOpen} onToggle=${(event) => event.currentTarget.open !== isOpen && change({ as: event.currentTarget.open ? "list" : "" }, { replace: true })}><summary>As a list: ${plural(graph.nodes.length, "node")}, ${plural(graph.edges.length, "link")}</summary>
-    <table class="cards"><thead><tr><th>node</th><th>folder</th><th class="num">links</th><th>linked with</th></tr></thead><tbody>${isOpen && shown.map((one, at) => html`<tr key=${one.path}><td>${one.isDead ? html`<span class="dead"><${Text} text=${one.title} most=${120} /></span> <span class="small danger">leads nowhere</span>` : html`<a href=${nodeHref(user, one.path)}><${Text} text=${one.title || one.path} most=${120} /></a>`}</td>
-      <td class="quiet"><${Text} text=${one.folder} most=${60} /></td><td class="num">${count(graph.beside[at].length)}</td><td class="quiet">${graph.beside[at].slice(0, 8).map((other, row) => html`${row > 0 && ", "}<${Text} key=${other} text=${graph.nodes[other].shown} />`)}${graph.beside[at].length > 8 && " …"}</td></tr>`)}</tbody></table>
+    <table class="cards"><thead><tr><th>node</th><th>folder</th><th class="num">links</th><th>linked with</th></tr></thead><tbody>${isOpen && shown.map((one, at) => html`<tr key=${one.path}><td>${one.isDead ? html`<span class="dead"><${Text} text=${one.title} most=${120} /></span> <span class="small danger">leads nowhere</span>` : html`<a href=${placeOf(user, one)}><${Text} text=${one.isFolder ? one.shown : one.title || one.path} most=${120} /></a>`}</td>
+      <td class="quiet"><${Text} text=${one.folder === "/" ? "" : one.folder} most=${60} /></td><td class="num">${count(graph.beside[at].length)}</td><td class="quiet">${graph.beside[at].slice(0, 8).map((other, row) => html`${row > 0 && ", "}<${Text} key=${other} text=${graph.nodes[other].shown} />`)}${graph.beside[at].length > 8 && " …"}</td></tr>`)}</tbody></table>
     ${isOpen && graph.nodes.length > shown.length && html`<p class="small quiet">The first ${count(shown.length)}; the tree has them all.</p>`}</details>`;
 }
 
@@ -60,7 +56,7 @@ function Picture({ graph, user }) {
   const box = useRef(/** @type {any} */ (null)), state = useRef(/** @type {any} */ (null));
   const [at, focus] = useState(graph.center >= 0 ? graph.center : 0);
   const [isBusy, busy] = useState(true);
-  const known = useMemo(() => looks(graph.folders), [graph]);
+  const known = useMemo(() => looks(graph.looked), [graph]);
   const redraw = () => {
     if (!state.current || !box.current) return;
     const memo = new Map(), colours = (token) => memo.get(token) ?? memo.set(token, paint(token)).get(token);
@@ -88,10 +84,10 @@ function Picture({ graph, user }) {
     scheme.addEventListener("change", again);
     return () => { size.disconnect(); theme.disconnect(); scheme.removeEventListener("change", again); };
   }, []);
-  const open = (one) => graph.nodes[one] && !graph.nodes[one].isDead && go(nodeHref(user, graph.nodes[one].path));
+  const open = (one) => graph.nodes[one] && !graph.nodes[one].isDead && go(placeOf(user, graph.nodes[one]));
   const keys = (event) => {
     if (event.key === "Enter") open(at);
-    else if (event.key === " " && !graph.nodes[at].isDead) change({ center: graph.nodes[at].path });
+    else if (event.key === " " && !graph.nodes[at].isDead && !graph.nodes[at].isFolder) change({ center: graph.nodes[at].path });
     else if (event.key.startsWith("Arrow") && state.current) { const next = towards(at, graph.beside[at], state.current.places, event.key) ?? towards(at, graph.nodes.map((_, one) => one).filter((one) => one !== at), state.current.places, event.key); if (next !== null) focus(next); }
     else return;
     event.preventDefault();
@@ -104,10 +100,10 @@ function Picture({ graph, user }) {
   };
   const now = graph.nodes[at];
   const said = now && `${now.shown}${now.isDead ? ", leads nowhere" : `, ${plural(graph.beside[at].length, "link")}`}: ${graph.beside[at].slice(0, 8).map((one) => graph.nodes[one].shown).join(", ")}`;
-  return html`<div class="picture"><canvas ref=${box} tabindex="0" role="application" aria-label="Graph of nodes" aria-describedby="graph-now graph-keys" aria-busy=${String(isBusy)} onKeyDown=${keys}
+  return html`<div><canvas ref=${box} tabindex="0" role="application" aria-label="Graph of nodes" aria-describedby="graph-now graph-keys" aria-busy=${isBusy} onKeyDown=${keys}
       onPointerMove=${(event) => { const one = under(event); box.current.classList.toggle("over", one >= 0); if (one >= 0 && event.pointerType === "mouse") focus(one); }} onClick=${(event) => { const one = under(event); if (one >= 0) open(one); }}></canvas>
     <p id="graph-now" class="now" role="status"><bdi dir="auto">${said}</bdi></p>
-    <ul class="legend">${[...known].map(([folder, look]) => html`<li key=${folder}><${Mark} look=${look} /> ${folder ? html`<${Text} text=${folder} most=${40} />` : "no folder"}</li>`)}</ul>
+    <ul class="legend">${[...known].map(([folder, look]) => html`<li key=${folder}><${Mark} look=${look} /> ${folder === "/" ? "no folder" : html`<${Text} text=${folder} most=${40} />`}</li>`)}</ul>
     <p id="graph-keys" class="small quiet">Arrows go to a neighbour, Enter opens it, Space puts it into the middle.</p></div>`;
 }
 

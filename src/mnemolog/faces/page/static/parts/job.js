@@ -1,7 +1,7 @@
 // A job: how far it is, and what came of it. It goes on when the page is closed.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { get, post, url } from "../lib/api.js";
-import { count, plural } from "../lib/format.js";
+import { bytes, count, entries, plural } from "../lib/format.js";
 import { listen } from "../lib/live.js";
 
 const POLL = 1000;
@@ -30,8 +30,11 @@ export function Job({ id, first, children }) {
 /** What a scan of every byte found. @param {{proof: any, erased?: number}} props */
 export const Proof = ({ proof, erased }) => html`<div class="stack">
   <p class=${proof.clean ? "ok" : "danger"}><strong>${proof.clean ? "✓ Nothing is left" : "✕ Something is left"}</strong>
-    ${erased !== undefined && ` · ${plural(erased, "entry", "entries")} erased`} · ${plural(proof.files, "file")} looked through${proof.elsewhere ? ` · ${count(proof.elsewhere)} of the same words in other entries` : ""}</p>
-  ${proof.places?.length > 0 && html`<table class="bars places-left"><caption>Removed from</caption><tbody>${proof.places.map((one) => html`<tr key=${one.place}><th scope="row">${one.place}</th><td class="num">${plural(one.lines, "line")}</td></tr>`)}</tbody></table>`}
-  ${proof.traces?.length > 0 && html`<ul>${proof.traces.map((one) => html`<li key=${one}><code>${one}</code></li>`)}</ul>`}
-  ${proof.unreachable?.length > 0 && html`<p class="warn">Out of reach: ${proof.unreachable.join(", ")}. Remove or replace these backups by hand.</p>`}
+    ${erased !== undefined && ` · ${entries(erased)} erased`} · ${plural(proof.files, "file")} and ${bytes(proof.bytes)} looked through${proof.elsewhere ? ` · ${count(proof.elsewhere)} of the same words in other entries` : ""}</p>
+  ${proof.places?.length > 0 && html`<table class="bars rules"><caption>What is left, by place</caption><tbody>${proof.places.map((one) => html`<tr key=${one.place}><th scope="row">${one.place}</th><td class="num">${plural(one.hits, "hit")}</td></tr>`)}</tbody></table>`}
+  ${proof.traces?.length > 0 && html`<ul>${proof.traces.map((one, at) => html`<li key=${at}><code>${one}</code></li>`)}</ul>`}
+  ${proof.unreachable?.length > 0 ? html`<p class="warn">Out of reach: ${proof.unreachable.join(", ")}. Remove or replace these backups by hand.</p>` : html`<p class="small quiet">Nothing is out of reach: there is no backup that the store knows of.</p>`}
 </div>`;
+
+/** The same in a sentence, after a dialog. @param {any} receipt */
+export const proven = (receipt) => `${entries(receipt?.erased ?? 0)} erased. ${plural(receipt?.proof?.files ?? 0, "file")} looked through, ${plural(receipt?.proof?.traces?.length ?? 0, "trace")} left.`;

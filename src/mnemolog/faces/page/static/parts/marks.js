@@ -14,5 +14,5 @@ export function Pie({ left }) {
   const turn = share * 2 * Math.PI, x = 7 + 6 * Math.sin(turn), y = 7 - 6 * Math.cos(turn);
   const words = `${score(share)} of it is left today`;
   return html`<svg class="pie" viewBox="0 0 14 14" role="img" aria-label=${words}><title>${words}</title><circle cx="7" cy="7" r="6" />
-    ${share >= 0.999 ? html`<circle class="full" cx="7" cy="7" r="6" />` : html`<path d=${`M7 7V1A6 6 0 ${share > 0.5 ? 1 : 0} 1 ${x.toFixed(2)} ${y.toFixed(2)}z`} />`}</svg>`;
+    ${share >= 0.999 ? html`<circle cx="7" cy="7" r="6" />` : html`<path d=${`M7 7V1A6 6 0 ${share > 0.5 ? 1 : 0} 1 ${x.toFixed(2)} ${y.toFixed(2)}z`} />`}</svg>`;
 }

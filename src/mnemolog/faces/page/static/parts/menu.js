@@ -1,11 +1,18 @@
 // Go to or do anything, and the list of keys.
-import { html, signal, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { signOut } from "../lib/api.js";
+import { typing } from "../lib/format.js";
 import { areOn, knownKeys, toggleLetters } from "../lib/keys.js";
 import { go, href } from "../lib/route.js";
 
 const shown = signal("");
-/** What a view offers in the menu while it is shown. @type {any} */
-export const actions = signal([]);
+/** @type {any} */
+const actions = signal([]);
+/** What a view offers in the menu while it is shown. @param {{label: string, run: () => void}[]} offered @param {unknown[]} on */
+export const useActions = (offered, on) => useEffect(() => {
+  actions.value = offered;
+  return () => { actions.value = []; };
+}, on);
 export const menu = { open: () => { shown.value = "menu"; }, keys: () => { shown.value = "keys"; }, close: () => { shown.value = ""; } };
 
 const PLACES = [["Sessions", "sessions"], ["Search", "search"], ["Knowledge", "knowledge"], ["Review", "review"], ["Forgetting", "forgetting"], ["Health", "health"]];
@@ -18,10 +25,10 @@ export function Menu() {
 
 function Box({ label, children }) {
   const box = useRef(/** @type {any} */ (null));
-  useEffect(() => {
-    const before = document.activeElement;
-    box.current.showModal();
-    return () => before instanceof HTMLElement && before.focus();
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    dialog.showModal();
+    return () => dialog.close(); // gives the focus back
   }, []);
   return html`<dialog ref=${box} aria-label=${label} onCancel=${(event) => { event.preventDefault(); menu.close(); }} onClick=${(event) => event.target === box.current && menu.close()}>${children}</dialog>`;
 }
@@ -30,12 +37,12 @@ function Commands() {
   const [text, type] = useState("");
   const all = [
     ...actions.value,
-    ...PLACES.map(([label, view]) => ({ label, run: () => go(href([view])) })),
+    ...PLACES.map(([label, view]) => ({ label, run: () => go(href([view])) })), { label: "Sign out", run: signOut },
     ...(text ? [{ label: `Search for “${text}”`, run: () => go(href(["search"], { q: text })) }, { label: `Open session ${text}`, run: () => go(href(["sessions", text])) }] : []),
   ].filter((one, at, list) => at >= list.length - (text ? 2 : 0) || one.label.toLowerCase().includes(text.toLowerCase()));
   const run = (one) => { menu.close(); one?.run(); };
   return html`<form method="dialog" onSubmit=${(event) => { event.preventDefault(); run(all[0]); }}>
-    <input autofocus value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
+    <input autofocus value=${text} onInput=${typing(type)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
     <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one.label}><button type="button" class="bare" onClick=${() => run(one)}>${one.label}</button></li>`)}</ul></form>`;
 }
 

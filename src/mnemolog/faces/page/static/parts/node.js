@@ -1,17 +1,18 @@
 // One node: its text, what it rests on, who links to it, and what it was before.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { call, get, me, post } from "../lib/api.js";
+import { call, canWrite, get, post } from "../lib/api.js";
+import { draftOf } from "../lib/draft.js";
 import { ago, count, plural, whole } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { Markdown, wikis } from "../lib/markdown.js";
-import { draftOf, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
+import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { go, href, route } from "../lib/route.js";
 import { confirm } from "./dialog.js";
 import { Edit } from "./edit.js";
 import { words } from "./entry.js";
 import { Text } from "./glyph.js";
-import { actions } from "./menu.js";
+import { useActions } from "./menu.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
 import { Versions } from "./versions.js";
@@ -35,33 +36,29 @@ export function Node({ user, path, link, leaves, changed }) {
     : html`<${Shown} node=${node} user=${user} link=${link} changed=${again} />`)}</${Loaded}>`;
 }
 
-const Crumbs = ({ user, path }) => html`<p class="crumbs small quiet"><a href=${href(["knowledge", user])}><${Text} text=${user} most=${60} /></a>${path.split("/").slice(0, -1).map((name, at) => html` / <${Text} key=${at} text=${name} most=${60} />`)} / <code><${Text} text=${path.split("/").at(-1)} most=${100} /></code></p>`;
+const Crumbs = ({ user, path }) => html`<p class="small quiet"><a href=${href(["knowledge", user])}><${Text} text=${user} most=${60} /></a>${path.split("/").slice(0, -1).map((name, at) => html` / <${Text} key=${at} text=${name} most=${60} />`)} / <code><${Text} text=${path.split("/").at(-1)} most=${100} /></code></p>`;
 
 function Shown({ node, user, link, changed }) {
   const { path } = node;
-  const canWrite = !me.value?.scope?.read_only;
-  useEffect(() => {
-    actions.value = [{ label: "Edit this node", run: () => go(nodeHref(user, path, { edit: 1 })) }, { label: "Move this node…", run: () => move(user, node, changed) }, { label: "Delete this node…", run: () => remove(user, node, changed) }, { label: "Show what is near this node", run: () => go(href(["knowledge", user], { view: "graph", center: path })) }];
-    return () => { actions.value = []; };
-  }, [user, path, node.hash]);
+  useActions([{ label: "Edit this node", run: () => go(nodeHref(user, path, { edit: 1 })) }, { label: "Move this node…", run: () => move(user, node, changed) }, { label: "Delete this node…", run: () => remove(user, node, changed) }, { label: "Show what is near this node", run: () => go(href(["knowledge", user], { view: "graph", center: path })) }], [user, path, node.hash]);
   return html`<article class="node stack"><header><${Crumbs} user=${user} path=${path} />
       <div class="head"><h1><${Text} text=${node.title} most=${200} /></h1><span class="small quiet" title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</span>
-        ${canWrite && html`<a class="button" href=${nodeHref(user, path, { edit: 1 })}>Edit</a>`}<a class="button" href=${href(["knowledge", user], { view: "graph", center: path })}>What is near</a>
-        ${canWrite && html`<button onClick=${() => move(user, node, changed)}>Move…</button><button class="danger" onClick=${() => remove(user, node, changed)}>Delete…</button>`}</div>
+        ${canWrite() && html`<a class="button" href=${nodeHref(user, path, { edit: 1 })}>Edit</a>`}<a class="button" href=${href(["knowledge", user], { view: "graph", center: path })}>What is near</a>
+        ${canWrite() && html`<button onClick=${() => move(user, node, changed)}>Move…</button><button class="danger" onClick=${() => remove(user, node, changed)}>Delete…</button>`}</div>
       ${node.description && html`<p class="quiet"><${Text} text=${node.description} most=${400} /></p>`}
-      ${draftOf(user, path) && html`<p class="warn small">You have a draft of this node that is not saved. <a href=${nodeHref(user, path, { edit: 1 })}>Go on with it</a></p>`}
+      ${draftOf(`${user}/${path}`) && html`<p class="warn small">You have a draft of this node that is not saved. <a href=${nodeHref(user, path, { edit: 1 })}>Go on with it</a></p>`}
       ${node.flags.length + node.parents.length > 0 && html`<p class="row small">${node.flags.map((flag) => html`<span key=${flag} class="chip warn"><${Text} text=${flag} most=${40} /></span>`)}${node.parents.map((parent) => html`<a key=${parent} class="chip" href=${nodeHref(user, parent)}>part of <${Text} text=${parent} most=${80} /></a>`)}</p>`}</header>
     <div class="paper">${node.body.trim() ? html`<${Markdown} text=${node.body} link=${link} />` : html`<p class="quiet">This node has no text yet.</p>`}</div>
     <${Front} fields=${node.front_matter} />
-    <div class="two"><${Quotes} user=${user} title="Backlinks" rows=${node.backlinks} none="No node links here." link=${link} /><${Quotes} user=${user} title="Mentions" rows=${node.mentions} none="No node says this title without a link." link=${link} /></div>
-    <div class="two"><section aria-label="Sources"><h2>Sources <span class="faint">${count(node.sources.length)}</span></h2>${node.sources.length ? html`<ul class="plain">${node.sources.slice(0, LISTED).map((one) => html`<li key=${one}><${Source} source=${one} isWhole /></li>`)}</ul>` : html`<p class="quiet">It rests on no entry: somebody wrote it.</p>`}</section>
+    <div class="columns"><${Quotes} user=${user} title="Backlinks" rows=${node.backlinks} none="No node links here." link=${link} /><${Quotes} user=${user} title="Mentions" rows=${node.mentions} none="No node says this title without a link." link=${link} /></div>
+    <div class="columns"><section aria-label="Sources"><h2>Sources <span class="faint">${count(node.sources.length)}</span></h2>${node.sources.length ? html`<ul class="plain">${node.sources.slice(0, LISTED).map((one) => html`<li key=${one}><${Source} source=${one} isWhole /></li>`)}</ul>` : html`<p class="quiet">It rests on no entry: somebody wrote it.</p>`}</section>
       <${Outgoing} user=${user} rows=${node.outgoing} /></div>
     <${Versions} user=${user} path=${path} hash=${node.hash} stamp=${node.hash} changed=${changed} /></article>`;
 }
 
 function Front({ fields }) {
   const known = Object.entries(fields ?? {});
-  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary><dl class="pairs">${known.slice(0, LISTED).map(([name, value]) => html`<div key=${name}><dt><${Text} text=${name} most=${80} /></dt><dd><${Text} text=${words(value)} most=${2000} /></dd></div>`)}</dl></details>`;
+  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary><dl class="told">${known.slice(0, LISTED).map(([name, value]) => html`<div key=${name}><dt><${Text} text=${name} most=${80} /></dt><dd><${Text} text=${words(value)} most=${2000} /></dd></div>`)}</dl></details>`;
 }
 
 function Quotes({ user, title, rows, none, link }) {
@@ -75,7 +72,7 @@ const Outgoing = ({ user, rows }) => html`<section aria-label="Links"><h2>Links 
 
 function Gone({ user, path, changed }) {
   return html`<${Crumbs} user=${user} path=${path} /><h1>No node is here</h1>
-    <p>There is no <code><${Text} text=${path} most=${200} /></code>. ${me.value?.scope?.read_only ? "" : html`<a href=${href(["knowledge", user], { new: path })}>Write it</a>, or go back to one of its versions, if it has any.`}</p>
+    <p>There is no <code><${Text} text=${path} most=${200} /></code>. ${canWrite() && html`<a href=${href(["knowledge", user], { new: path })}>Write it</a>, or go back to one of its versions, if it has any.`}</p>
     <${Versions} user=${user} path=${path} stamp="gone" changed=${changed} />`;
 }
 

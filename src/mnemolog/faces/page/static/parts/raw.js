@@ -1,8 +1,9 @@
 // The exact line of the file, and whether its checksum holds.
 import { html } from "../vendor/preact.js";
 import { get, url } from "../lib/api.js";
-import { bytes, count, visible } from "../lib/format.js";
+import { bytes, count } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
+import { seen } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const MOST = 64 * 1024;
@@ -17,4 +18,4 @@ export function RawLine({ session, entry }) {
 }
 
 /** Exactly what stands there; only characters that cannot be seen are shown by name. */
-const Exact = ({ text }) => html`<bdi dir="ltr">${visible(text.slice(0, MOST)).map((part) => (typeof part === "string" ? part : html`<span class="chip">${part.hidden}</span>`))}${text.length > MOST ? html`<span class="chip">… ${bytes(text.length - MOST)} more</span>` : null}</bdi>`;
+const Exact = ({ text }) => html`<bdi dir="ltr">${seen(text.slice(0, MOST))}${text.length > MOST ? html`<span class="chip">… ${bytes(text.length - MOST)} more</span>` : null}</bdi>`;

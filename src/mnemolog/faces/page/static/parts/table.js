@@ -7,8 +7,8 @@ import { reveal, useVirtual } from "../lib/virtual.js";
 const tall = () => (matchMedia("(max-width: 800px)").matches ? 72 : matchMedia("(pointer: coarse)").matches ? 48 : 36);
 
 /** @param {{label: string, columns: {name: string, label: any, cell: (row: any) => any, isNumber?: boolean}[], rows: any[], total: number,
- *   keyOf: (row: any) => string, open: (row: any) => void, chosen?: Set<string>, choose?: (keys: Set<string>) => void, more?: () => void, css: string}} props */
-export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose, more, css }) {
+ *   keyOf: (row: any) => string, open: (row: any) => void, chosen?: Set<string>, choose?: (keys: Set<string>) => void, more?: () => void}} props */
+export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose, more }) {
   const body = useRef(/** @type {any} */ (null));
   const [at, setAt] = useState(0);
   const [height, setHeight] = useState(tall);
@@ -27,11 +27,16 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
     const next = Math.max(0, Math.min(now.current.rows.length - 1, to));
     setAt(now.current.at = next); // the next key may come before the next drawing
     reveal(body.current, next, height);
-    const held = document.activeElement;
-    const take = () => { const line = body.current?.querySelector(`[data-at="${next}"]`); line?.focus({ preventScroll: true }); return line; };
-    // A row out of sight is drawn first; whoever has moved on by then keeps the focus.
-    take() ?? requestAnimationFrame(() => setTimeout(() => [held, document.body].includes(document.activeElement) && take(), 0));
+    view.look();
+    wanted.current = next;
+    focusWanted();
   };
+  // Now, or with the drawing of a row that was out of sight; never later, when somebody may have moved on.
+  const focusWanted = () => {
+    const row = wanted.current === null ? null : body.current?.querySelector(`[data-at="${wanted.current}"]`);
+    if (row) { wanted.current = null; row.focus({ preventScroll: true }); }
+  };
+  useLayoutEffect(focusWanted);
   const pick = (index, isRange) => {
     if (!choose) return;
     const next = new Set(now.current.chosen);
@@ -63,7 +68,7 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
     </div>`;
   };
   const isAll = rows.length > 0 && rows.every((one) => chosen?.has(keyOf(one)));
-  return html`<div role="grid" class=${`grid ${css}`} aria-label=${label} aria-rowcount=${total + 1} aria-multiselectable=${choose ? "true" : undefined} onKeyDown=${press}>
+  return html`<div role="grid" class="grid" aria-label=${label} aria-rowcount=${total + 1} aria-multiselectable=${choose ? "true" : undefined} onKeyDown=${press}>
     <div role="rowgroup"><div role="row" class="line top" aria-rowindex="1">
       ${choose && html`<div role="columnheader" class="pick"><label class="box"><input type="checkbox" checked=${isAll} aria-label="Select all that are shown" onClick=${() => choose(isAll ? new Set() : new Set(rows.map(keyOf)))} /></label></div>`}
       ${columns.map((column) => html`<div role="columnheader" key=${column.name} class=${`cell ${column.name}${column.isNumber ? " num" : ""}`}>${column.label}</div>`)}</div></div>

@@ -1,10 +1,10 @@
 // What a model would be told for a question: exactly the block that the library gives, and what each part costs.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
-import { count, plural, visible } from "../lib/format.js";
+import { count, plural } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
-import { change, href, route } from "../lib/route.js";
-import { Text } from "./glyph.js";
+import { change, entryHref, href, route } from "../lib/route.js";
+import { seen, Text } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const BUDGETS = [500, 1000, 2000, 4000, 8000];
@@ -27,9 +27,9 @@ export function ContextBlock({ q }) {
       ${session && html`<span class="chip">session <${Text} text=${session} /> <a href=${href(["search"], { ...route.value.query, session: "" })}>all</a></span>`}${agent && html`<span class="chip">as <${Text} text=${agent} /></span>`}</div>
     <${Loaded} load=${load}>${(found) => html`
       <p><strong data-tokens>${plural(found.tokens, "token")}</strong> <span class="quiet">of ${count(Number(budget))} · ${plural(found.items.length, "item")}${found.omitted ? ` · ${count(found.omitted)} did not fit` : ""}</span></p>
-      <div class="columns"><section><h2>The block, exactly</h2><pre class="card exact" tabindex="0" aria-label="The block, exactly">${visible(found.text).map((part) => (typeof part === "string" ? part : html`<span class="chip">${part.hidden}</span>`))}</pre></section>
+      <div class="columns"><section><h2>The block, exactly</h2><pre class="card exact" tabindex="0" aria-label="The block, exactly">${seen(found.text)}</pre></section>
       ${found.items.length > 0 && html`<section><h2>What it is made of</h2><table><thead><tr><th scope="col">item</th><th scope="col" class="num">tokens</th></tr></thead><tbody>${found.items.map((one) => {
         const { home, said } = partOf(found.text, one.id), words = html`<${Text} text=${said || one.id} most=${90} />`;
-        return html`<tr key=${one.id} title=${one.id}><td>${one.kind === "entry" && home ? html`<a href=${href(["sessions", home, "entries", one.id])}>${words}</a>` : words}</td><td class="num">${count(one.tokens)}</td></tr>`;
+        return html`<tr key=${one.id} title=${one.id}><td>${one.kind === "entry" && home ? html`<a href=${entryHref(home, one.id)}>${words}</a>` : words}</td><td class="num">${count(one.tokens)}</td></tr>`;
       })}</tbody></table></section>`}</div>`}</>`;
 }

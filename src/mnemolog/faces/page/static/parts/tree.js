@@ -1,6 +1,6 @@
 // All nodes of a user as a tree: arrow keys, type to filter, the four files first.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { count } from "../lib/format.js";
+import { count, typing } from "../lib/format.js";
 import { FILES, nodeHref } from "../lib/nodes.js";
 import { go } from "../lib/route.js";
 import { Text } from "./glyph.js";
@@ -9,7 +9,7 @@ const MOST = 400;
 
 /** Leaves as folders in folders. */
 function grown(leaves) {
-  const top = { folders: new Map(), leaves: [], total: 0 };
+  const top = { folders: new Map(), leaves: /** @type {any[]} */ ([]), total: 0 };
   for (const leaf of leaves) {
     let place = top;
     top.total += 1;
@@ -66,15 +66,15 @@ export function Tree({ user, leaves, here, flag }) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return html`<div class="nodes"><input type="search" class="words" value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="Filter the tree" aria-label="Filter the tree" />
-    <div class="tree" role="tree" aria-label="Nodes" ref=${place} onKeyDown=${keys}>${rows.map((row) => html`<${Row} key=${row.key} row=${row} user=${user} isHere=${row.leaf?.path === here} isFocused=${row.key === focused} toggle=${toggle} move=${move} />`)}</div>
+  return html`<div class="nodes"><input type="search" class="words" value=${text} onInput=${typing(type)} placeholder="Filter the tree" aria-label="Filter the tree" />
+    <div role="tree" aria-label="Nodes" ref=${place} onKeyDown=${keys}>${rows.map((row) => html`<${Row} key=${row.key} row=${row} user=${user} isHere=${row.leaf?.path === here} isFocused=${row.key === focused} toggle=${toggle} move=${move} />`)}</div>
     ${isFiltered && html`<p class="small quiet" role="status">${count(fitting.length)} of ${count(leaves.length)}</p>`}${rows.length >= MOST && html`<p class="small quiet">More than ${count(MOST)} rows; filter for the rest.</p>`}</div>`;
 }
 
 function Row({ row, user, isHere, isFocused, toggle, move }) {
   const indent = { paddingLeft: `${(row.level - 1) * 16 + 8}px` };
   const common = { role: "treeitem", "aria-level": row.level, tabIndex: isFocused ? 0 : -1, class: "leaf", style: indent };
-  if (row.folder) return html`<div ...${common} aria-expanded=${String(row.isOpen)} onClick=${() => { move(row.key); toggle(row.folder.path); }}><span class="twist" aria-hidden="true">${row.isOpen ? "▾" : "▸"}</span><${Text} text=${row.folder.name} most=${80} /> <span class="faint small">${count(row.folder.total)}</span></div>`;
+  if (row.folder) return html`<div ...${common} aria-expanded=${row.isOpen} onClick=${() => { move(row.key); toggle(row.folder.path); }}><span class="twist" aria-hidden="true">${row.isOpen ? "▾" : "▸"}</span><${Text} text=${row.folder.name} most=${80} /> <span class="faint small">${count(row.folder.total)}</span></div>`;
   const { leaf } = row;
-  return html`<a ...${common} href=${nodeHref(user, leaf.path)} aria-selected=${String(isHere)} aria-current=${isHere ? "page" : undefined} title=${leaf.description || leaf.path} onClick=${() => move(row.key)}><${Text} text=${FILES.includes(leaf.path) ? leaf.path : leaf.title || leaf.path} most=${80} />${leaf.flags.map((flag) => html` <span class="chip warn" key=${flag}><${Text} text=${flag} most=${20} /></span>`)}</a>`;
+  return html`<a ...${common} href=${nodeHref(user, leaf.path)} aria-selected=${isHere} aria-current=${isHere ? "page" : undefined} title=${leaf.description || leaf.path} onClick=${() => move(row.key)}><${Text} text=${FILES.includes(leaf.path) ? leaf.path : leaf.title || leaf.path} most=${80} />${leaf.flags.map((flag) => html` <span class="chip warn" key=${flag}><${Text} text=${flag} most=${20} /></span>`)}</a>`;
 }

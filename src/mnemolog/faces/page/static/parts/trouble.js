@@ -3,10 +3,10 @@ import { html } from "../vendor/preact.js";
 
 /** @param {{trouble: any, again?: () => void}} props */
 export function Trouble({ trouble, again }) {
-  const offline = trouble instanceof TypeError;
+  if (!trouble) return null;
   return html`<div class="trouble" role="alert">
-    <p><strong>${offline ? "The server does not answer." : trouble.message}</strong></p>
-    <p>${offline ? "What is shown stays; this view comes back by itself when it answers." : trouble.advice}</p>
+    <p><strong>${trouble.message}</strong></p>
+    <p>${trouble.advice}</p>
     <p class="small quiet">${trouble.code && html`<code>${trouble.code}</code> `}${trouble.requestId && html`request <code>${trouble.requestId}</code>`}</p>
     ${again && html`<button onClick=${again}>Try again</button>`}
   </div>`;
@@ -19,5 +19,5 @@ export const Waiting = ({ load, rows = 6 }) => load.isSlow ? html`<div class="st
 export function Loaded({ load, rows, children }) {
   if (load.trouble && !load.value) return html`<${Trouble} trouble=${load.trouble} again=${load.again} />`;
   if (!load.value) return html`<${Waiting} load=${load} rows=${rows} />`;
-  return html`${load.trouble && html`<${Trouble} trouble=${load.trouble} again=${load.again} />`}${children(load.value)}`;
+  return html`<${Trouble} trouble=${load.trouble} again=${load.again} />${children(load.value)}`;
 }

@@ -1,6 +1,6 @@
 // Every version of a node with its reason; what one changed; and the way back to it.
 import { html, useEffect, useRef } from "../vendor/preact.js";
-import { get, me, post } from "../lib/api.js";
+import { canWrite, get, post } from "../lib/api.js";
 import { ago, whole } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
 import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
@@ -19,7 +19,7 @@ export function Versions({ user, path, hash, stamp, changed }) {
   const { v, diff } = route.value.query;
   return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
     <ol class="plain versions">${items.toReversed().map((one) => html`<li key=${one.n} data-open=${String(one.n) === v ? "1" : undefined}>
-      <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(String(one.n) === v)}>v${one.n}</a>
+      <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(one.n) === v}>v${one.n}</a>
       <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, <${Text} text=${by(one.by)} most=${60} />${one.removed ? ", removed" : ""}</span>
       <span class="why"><${Text} text=${one.reason || (one.n === 1 ? "first text" : "no reason given")} most=${300} /></span>
       ${one.sources.slice(0, 3).map((source) => html`<${Source} key=${source} source=${source} />`)}
@@ -35,7 +35,7 @@ function Version({ user, path, one, items, hash, changed }) {
   return html`<div class="stack version" ref=${box}><div class="row">
       <span class="small quiet" id="against">What v${one.n} changed, against</span>
       ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => { const isOn = String(other.n) === against || (!against && other.n === one.n - 1); return html`<a key=${other.n} class="chip choice" aria-current=${isOn ? "true" : undefined} href=${nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n })}>v${other.n}</a>`; })}
-      ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${me.value?.scope?.read_only}>Revert to v${one.n}…</button>`}</div>
+      ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${!canWrite()}>Revert to v${one.n}…</button>`}</div>
     <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</${Loaded}></div>`;
 }
 

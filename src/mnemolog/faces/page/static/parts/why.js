@@ -6,7 +6,7 @@ const LABELS = { lexical: "words", semantic: "meaning", neighbours: "near", matc
 const ORDER = ["match", "words", "meaning", "near", "prior"];
 
 /** The parts as people read them: words, meaning, near, and everything else as prior. @returns {{label: string, value: number}[]} */
-export function partsOf(why) {
+function partsOf(why) {
   const sums = new Map();
   for (const part of why.parts) {
     const label = Object.hasOwn(LABELS, part.name) ? LABELS[part.name] : "prior";
@@ -16,7 +16,7 @@ export function partsOf(why) {
 }
 
 /** Hundredths that sum up to the shown score: the largest remainders are rounded up. */
-export function rounded(parts, total) {
+function rounded(parts, total) {
   const whole = Math.round(total * 100), floors = parts.map((one) => Math.floor(one.value * 100 + 1e-9));
   let rest = whole - floors.reduce((all, one) => all + one, 0);
   const order = parts.map((one, index) => [one.value * 100 - floors[index], index]).sort((one, other) => other[0] - one[0]);

@@ -1,15 +1,17 @@
 // One entry, looked at closely: what it says, where it came from, what it hangs together with.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { call, get, me, post, url } from "../lib/api.js";
-import { count, day, plural, score, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { call, canWrite, get, url } from "../lib/api.js";
+import { draftOf, keepDraft, useDraft } from "../lib/draft.js";
+import { count, day, entries, score, typing, whole } from "../lib/format.js";
+import { focusOn, takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
-import { go, href, route } from "../lib/route.js";
-import { undoable } from "../lib/undo.js";
+import { entryHref, go, href, route } from "../lib/route.js";
+import { hide } from "../parts/acts.js";
 import { Curve } from "../parts/curve.js";
 import { Kind, Said, speaker, titleOf, words } from "../parts/entry.js";
 import { Text } from "../parts/glyph.js";
+import { proven } from "../parts/job.js";
 import { Pips } from "../parts/marks.js";
 import { RawLine } from "../parts/raw.js";
 import { toast } from "../parts/toast.js";
@@ -26,39 +28,32 @@ View.title = "Entry";
 
 function Entry({ row, session, id, again }) {
   const { entry } = row;
-  const [isEditing, edit] = useState(false);
-  const canWrite = !me.value?.scope?.read_only;
+  const [isEditing, edit] = useState(() => draftOf(`entry ${session}/${id}`) !== null);
   const beside = async (query) => {
     const found = await get(url`/sessions/${session}/entries`, { ...query, limit: 1 });
     const next = found.items[0]?.entry.id;
-    if (next) go(href(["sessions", session, "entries", next])); else toast("There is no further entry.");
+    if (next) go(entryHref(session, next)); else toast("There is no further entry.");
   };
-  const hide = async () => {
-    try {
-      const plan = await post("/plans", { action: "delete", selector: { session_id: session, ids: [id] }, run: true });
-      undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, again);
-      again();
-    } catch (trouble) { toast(`Not hidden: ${trouble.message} ${trouble.advice ?? ""}`); }
-  };
+  const conceal = async () => { if (await hide(session, entry, again)) again(); };
   const erase = async () => {
-    const done = await carryOut({ action: "erase", selector: { session_id: session, ids: [id] }, title: "Erase this entry", verb: (counts) => `Erase ${plural(counts.entries, "entry", "entries")}`, isFinal: true });
+    const done = await carryOut({ action: "erase", selector: { session_id: session, ids: [id] }, title: "Erase this entry", verb: (counts) => `Erase ${entries(counts.entries)}`, isFinal: true });
     if (!done) return;
-    toast(`Erased. ${plural(done.receipt?.proof?.files ?? 0, "file")} looked through, ${plural(done.receipt?.proof?.traces?.length ?? 0, "trace")} left.`);
+    toast(proven(done.receipt));
     go(href(["sessions", session]), { replace: true });
   };
   useEffect(() => takeKeys({
-    h: { label: "Hide", run: () => canWrite && !row.hidden_at && hide() },
-    e: { label: "Edit", run: () => canWrite && edit((now) => !now) },
-    r: { label: "Raw line", run: () => document.querySelector(".raw pre")?.focus() },
+    h: { label: "Hide", run: () => canWrite() && !row.hidden_at && conceal() },
+    e: { label: "Edit", run: () => canWrite() && edit((now) => !now) },
+    r: { label: "Raw line", run: () => focusOn(".raw pre") },
     "[": { label: "Entry before", run: () => beside({ before_seq: row.place }) }, "]": { label: "Next entry", run: () => beside({ after_seq: row.place }) },
-    ".": { label: "Actions", run: () => document.querySelector(".deeds button, .deeds a")?.focus() },
+    ".": { label: "Actions", run: () => focusOn(".deeds button") },
   }), [session, id, row.hidden_at, row.place]);
   return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← <${Text} text=${session} /></a></p>
     <div class="head"><h1><${Kind} type=${entry.type} /></h1>
       <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
-        ${canWrite && html`<button aria-pressed=${String(isEditing)} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${hide}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
+        ${canWrite() && html`<button aria-pressed=${isEditing} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${conceal}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
     ${row.hidden_at && html`<p class="card warn">Hidden ${whole(row.hidden_at)}; restorable until ${whole(row.hidden_until)}. <a href=${href(["forgetting"], { tab: "hidden" })}>Hidden entries</a></p>`}
-    ${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<section class="whole" data-type=${entry.type} aria-label="What it says"><${Said} entry=${entry} link=${href(["sessions", session, "entries", id])} /></section>`}
+    ${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<section class="whole" data-type=${entry.type} aria-label="What it says"><${Said} entry=${entry} link=${entryHref(session, id)} /></section>`}
     <div class="columns"><section><h2>About it</h2><${Facts} row=${row} session=${session} /></section>
       <section><h2>How much is left</h2><${Fading} row=${row} /></section>
       <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} user=${entry.user_id} /></section>
@@ -86,7 +81,7 @@ function Fading({ row }) {
 function Links({ session, id, user }) {
   const depth = Number(route.value.query.depth ?? 1);
   const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/links`, { depth }, stop), ["links", session, id, depth]);
-  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${href(["sessions", one.session_id ?? session, "entries", one.id])}><${Kind} type=${one.type} /> <${Text} text=${one.text} most=${140} /></a>` : html`<span class="dead mono"><${Text} text=${one.id} most=${80} /></span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
+  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> <${Text} text=${one.text} most=${140} /></a>` : html`<span class="dead mono"><${Text} text=${one.id} most=${80} /></span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
   return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
     ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}><${Text} text=${path} /></a>` : html`<${Text} text=${path} />`}</li>`)}</ul>`}
@@ -102,7 +97,8 @@ function Revisions({ session, id, seq }) {
 /** A new revision; refused if another came in between. Objects are edited as JSON. */
 function Editor({ row, session, id, done }) {
   const { content, seq } = row.entry, isText = typeof content === "string";
-  const [text, type] = useState(isText ? content : JSON.stringify(content, null, 2));
+  const name = `entry ${session}/${id}`;
+  const [text, type] = useDraft(name, isText ? content : JSON.stringify(content, null, 2));
   const [trouble, fail] = useState(/** @type {any} */ (null));
   const [isBusy, busy] = useState(false);
   const save = async (event) => {
@@ -111,10 +107,11 @@ function Editor({ row, session, id, done }) {
     fail(null);
     try {
       await call("PATCH", url`/sessions/${session}/entries/${id}`, { body: { content: isText ? text : JSON.parse(text), expected_seq: seq } });
+      keepDraft(name, null);
       toast("Saved as a new revision.");
       done(true);
     } catch (error) { fail(error instanceof SyntaxError ? Object.assign(new Error("This is not JSON."), { advice: error.message }) : error); busy(false); }
   };
-  return html`<form class="stack" onSubmit=${save}><textarea class=${isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${(event) => type(event.currentTarget.value)}></textarea>
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}<div class="row"><button type="button" onClick=${() => done(false)}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
+  return html`<form class="stack" onSubmit=${save}><textarea class=${isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${typing(type)}></textarea>
+    <${Trouble} trouble=${trouble} /><div class="row"><button type="button" onClick=${() => { keepDraft(name, null); done(false); }}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
 }

@@ -1,15 +1,16 @@
 // Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
 import { html, useState } from "../vendor/preact.js";
-import { get, me, post } from "../lib/api.js";
-import { ago, count, day, plural, whole } from "../lib/format.js";
+import { canWrite, get, post } from "../lib/api.js";
+import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
 import { href } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
+import { titleOf } from "../parts/entry.js";
 import { Glyph, Text } from "../parts/glyph.js";
 import { Job, Proof } from "../parts/job.js";
 import { openTab, Tabs } from "../parts/tabs.js";
-import { toast } from "../parts/toast.js";
+import { attempt, toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 const TABS = /** @type {[string, string][]} */ ([["retention", "Retention"], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit"]]);
@@ -24,16 +25,16 @@ function Retention() {
   const rules = useLoad((stop) => get("/retention", {}, stop), ["retention"]);
   const plan = useLoad(() => post("/plans", { action: "retention", selector: {}, options: {} }), ["plan"], { topics: ["hidden"] });
   const run = async () => {
-    const done = await carryOut({ action: "retention", selector: {}, title: "Run retention now", verb: (counts) => `Run: ${plural(counts.entries, "entry", "entries")}` });
+    const done = await carryOut({ action: "retention", selector: {}, title: "Run retention now", verb: (counts) => `Run: ${entries(counts.entries)}` });
     if (!done) return;
-    toast(`${plural(done.receipt?.hidden ?? 0, "entry", "entries")} hidden, ${count(done.receipt?.erased ?? 0)} erased.`);
+    toast(`${entries(done.receipt?.hidden ?? 0)} hidden, ${count(done.receipt?.erased ?? 0)} erased.`);
     plan.again();
   };
   return html`<div class="stack">
     <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
       <h2>What the next run would remove</h2>
       ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${Object.entries(found.counts.by_type).map(([type, value]) => ({ label: type, type, value }))} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
-      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || me.value?.scope?.read_only}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
+      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
     <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
       <h2>Rules</h2>
       <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row"><${Glyph} type=${rule.type} />${rule.type === "default" ? "every other type" : rule.type}</span></td><td class="num">${rule.days === null ? "ever" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
@@ -57,7 +58,7 @@ function Erase() {
     fail(null);
     done(null);
     try {
-      const outcome = await carryOut({ action: "erase", selector, options: { reason }, title: "Erase for ever", verb: (counts) => `Erase ${plural(counts.entries, "entry", "entries")}`, isFinal: true });
+      const outcome = await carryOut({ action: "erase", selector, options: { reason }, title: "Erase for ever", verb: (counts) => `Erase ${entries(counts.entries)}`, isFinal: true });
       if (outcome) done(outcome.receipt);
     } catch (error) { fail(error); }
   };
@@ -68,9 +69,9 @@ function Erase() {
       <p class="quiet">Entries that fit every line are removed from every file for good, and every byte below the root is looked through afterwards.</p>
       <div class="fields">${FIELDS.slice(0, 2).map(field)}</div>
       <details open=${FIELDS.slice(2).some(([name]) => given[name])}><summary>By type, agent, id or topic</summary><div class="fields">${FIELDS.slice(2).map(field)}</div></details>
-      <div class="fields"><label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${(event) => why(event.currentTarget.value)} /></label></div>
-      <div class="row"><button class="final" disabled=${isEmpty || me.value?.scope?.read_only}>Plan the erasure…</button></div>
-      ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>
+      <div class="fields"><label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${typing(why)} /></label></div>
+      <div class="row"><button class="final" disabled=${isEmpty || !canWrite()}>Plan the erasure…</button></div>
+      <${Trouble} trouble=${trouble} /></form>
     ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
     <${Check} started=${started} />
     ${job && html`<${Job} key=${job.id} id=${job.id} first=${job}>${(one) => html`<${Proof} proof=${one.result.proof} />`}</${Job}>`}
@@ -87,30 +88,26 @@ function Check({ started }) {
   };
   return html`<form class="card stack" onSubmit=${look} aria-label="Look for words">
     <h2>Is it really gone?</h2>
-    <div class="row low"><label class="field">Words that should be nowhere<input value=${text} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>
+    <div class="row low"><label class="field">Words that should be nowhere<input value=${text} onInput=${typing(type)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>
     <p class="small quiet">The words are looked for and not kept: not in a log, not in the audit.</p>
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}</form>`;
+    <${Trouble} trouble=${trouble} /></form>`;
 }
 
 function Hidden() {
   const load = useLoad((stop) => get("/hidden", { limit: 200 }, stop), ["hidden"], { topics: ["hidden"] });
-  const back = async (row) => {
-    try {
-      await post("/hidden/restore", { session_id: row.entry.session_id, ids: [row.entry.id] });
-      toast("Brought back.");
-      load.again();
-    } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); }
-  };
+  const back = ({ entry }) => attempt(async () => {
+    await post("/hidden/restore", { session_id: entry.session_id, ids: [entry.id] });
+    toast("Brought back.");
+    load.again();
+  });
   return html`<${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
-    <p class="quiet">${plural(found.total, "entry", "entries")} hidden. Each can be brought back until its day.</p>
+    <p class="quiet">${entries(found.total)} hidden. Each can be brought back until its day.</p>
     <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
-      <td><span class="row"><${Glyph} type=${row.entry.type} /><${Text} text=${summary(row.entry)} most=${120} /></span></td>
+      <td><span class="row"><${Glyph} type=${row.entry.type} /><${Text} text=${titleOf(row.entry)} most=${120} /></span></td>
       <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}><${Text} text=${row.entry.session_id} most=${40} /></a></td>
       <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
-      <td><button onClick=${() => back(row)} disabled=${me.value?.scope?.read_only}>Bring back</button></td></tr>`)}</tbody></table>`}</${Loaded}>`;
+      <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>`}</${Loaded}>`;
 }
-
-const summary = (entry) => typeof entry.content === "string" ? entry.content : String(entry.content?.decision ?? entry.content?.description ?? entry.content?.value ?? JSON.stringify(entry.content ?? ""));
 
 function Audit() {
   const [cursor, go] = useState("");

@@ -1,15 +1,16 @@
 // Health: figures now, charts, what the doctor finds, and every setting.
 import { html, useState } from "../vendor/preact.js";
-import { get, me, post, url } from "../lib/api.js";
-import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
+import { canWrite, get, has, post } from "../lib/api.js";
+import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
-import { href, route } from "../lib/route.js";
+import { entryHref, href, route } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { Glyph, Text } from "../parts/glyph.js";
+import { Text } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
+import { Parked } from "../parts/parked.js";
 import { openTab, Tabs } from "../parts/tabs.js";
-import { toast } from "../parts/toast.js";
+import { attempt, toast } from "../parts/toast.js";
 import { Loaded } from "../parts/trouble.js";
 
 const TABS = /** @type {[string, string][]} */ ([["now", "Now"], ["charts", "Charts"], ["doctor", "Doctor"], ["settings", "Settings"]]);
@@ -37,10 +38,10 @@ function Now() {
     <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />
       <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} />
       ${FIGURES.filter(([name]) => name in told.figures).map(([name, label, shown]) => html`<${Figure} key=${name} label=${label} value=${shown(told.figures[name])} />`)}</dl>
-    <div class="two"><${Bars} caption="By type" rows=${Object.entries(told.by_type).map(([type, value]) => ({ label: type, type, value }))} />
+    <div class="columns"><${Bars} caption="By type" rows=${Object.entries(told.by_type).map(([type, value]) => ({ label: type, type, value }))} />
       <${Bars} caption="By agent" rows=${top(told.by_agent).map(([label, value]) => ({ label, value, href: href(["sessions"], { agent: label }) }))} /></div>
     ${Object.keys(told.redactions).length > 0 && html`<${Bars} caption="Secrets hidden before they were written" rows=${top(told.redactions).map(([label, value]) => ({ label, value }))} />`}`}</${Loaded}>
-    ${(me.value?.capabilities ?? []).includes("worker") && html`<${Worker} />`}
+    ${has("worker") && html`<${Worker} />`}
     <${Loaded} load=${jobs} rows=${1}>${(found) => found.items.length > 0 && html`<section class="stack"><h2>Jobs</h2>${found.items.slice(0, 10).map((job) => html`<${Job} key=${job.id} id=${job.id} first=${job} />`)}</section>`}</${Loaded}></div>`;
 }
 
@@ -49,13 +50,11 @@ const top = (counts) => Object.entries(counts).sort((one, other) => other[1] - o
 
 function Worker() {
   const load = useLoad((stop) => get("/worker", {}, stop), ["worker"], { topics: ["worker"] });
-  const act = async (path, said) => { try { await post(path); toast(said); load.again(); } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); } };
+  const look = () => attempt(async () => { await post("/worker/tick"); toast("The worker looked."); load.again(); });
   return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
     <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</span>
-      <button onClick=${() => act("/worker/tick", "The worker looked.")} disabled=${me.value?.scope?.read_only}>Look now</button></div>
-    ${told.parked.length > 0 && html`<table class="cards"><caption class="small quiet">Parked: it failed too often</caption><tbody>${told.parked.map((one) => html`<tr key=${one.session_id}>
-      <td><a href=${href(["sessions", one.session_id])}><${Text} text=${one.session_id} most=${60} /></a></td><td>${plural(one.attempts, "try", "tries")}</td><td><code>${one.error}</code></td>
-      <td><button onClick=${() => act(url`/worker/parked/${one.session_id}/retry`, "It is tried again.")}>Retry</button></td></tr>`)}</tbody></table>`}</section>`}</${Loaded}>`;
+      <button onClick=${look} disabled=${!canWrite()}>Look now</button></div>
+    <${Parked} parked=${told.parked} again=${load.again} /></section>`}</${Loaded}>`;
 }
 
 function Charts() {
@@ -67,8 +66,8 @@ function Charts() {
       : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
     <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</${Loaded}>
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
-      <p class="quiet">${percent(found.never_share)} of ${plural(found.looked_at, "entry", "entries")} in the sessions changed last were never recalled.</p>
-      ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: href(["sessions", one.session_id, "entries", one.id]) }))} />`}</section>`}</${Loaded}>
+      <p class="quiet">${percent(found.never_share)} of ${entries(found.looked_at)} in the sessions changed last were never recalled.</p>
+      ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: entryHref(one.session_id, one.id) }))} />`}</section>`}</${Loaded}>
     ${(["memory.operations.write.duration_ms", "memory.operations.query.duration_ms", "memory.locks.contention.count"]).map((name) => html`<${Figures} key=${name} name=${name} />`)}</div>`;
 }
 
@@ -122,7 +121,7 @@ function Settings() {
   const load = useLoad((stop) => get("/settings", {}, stop), ["settings"]);
   const [text, type] = useState("");
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
-    <div class="row"><input type="search" value=${text} onInput=${(event) => type(event.currentTarget.value)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
+    <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
     <table class="cards settings"><thead><tr><th>setting</th><th>value</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
       <th scope="row"><code>${broken(one.key)}</code></th><td><code><${Text} text=${plain(one.value)} most=${80} /></code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code><${Text} text=${plain(one.default)} most=${80} /></code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
 }

@@ -1,6 +1,6 @@
 // What has been learned: the tree, a node, and the graph as a picture.
 import { html, useEffect, useMemo } from "../vendor/preact.js";
-import { call, me, url } from "../lib/api.js";
+import { call, canWrite, me, url } from "../lib/api.js";
 import { plural } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
@@ -36,23 +36,22 @@ function Shelf({ found, path, again }) {
   const { view, flag, new: wished } = route.value.query;
   const link = useMemo(() => linking(user, items), [user, items]);
   const isGraph = view === "graph" && !path, isNew = wished !== undefined && !path;
-  const canWrite = !me.value?.scope?.read_only;
   useEffect(() => takeKeys({ n: { label: "New node", run: () => go(href(["knowledge", user], { new: 1 })) } }), [user]);
   const saved = (receipt) => { again(); toast(`Saved as v${receipt.version}.`); go(nodeHref(user, receipt.path)); };
   return html`<div class="knowledge" data-has=${path || isNew ? "node" : isGraph ? "graph" : "tree"}>
-    <aside aria-label="Nodes"><${Places} found=${found} isGraph=${isGraph} canWrite=${canWrite} />
+    <aside aria-label="Nodes"><${Places} found=${found} isGraph=${isGraph} />
       <${Flags} items=${items} flag=${flag} />${items.length > 0 && html`<${Tree} key=${user} user=${user} leaves=${items} here=${path} flag=${flag} />`}</aside>
     <div class="pane">${isNew ? html`<h1>New node</h1><${Edit} key="new" user=${user} link=${link} saved=${saved} leave=${() => go(href(["knowledge", user]))} wished=${wished} />`
       : isGraph ? html`<${Graph} user=${user} leaves=${items} />`
       : path ? html`<${Node} key=${`${user}/${path}`} user=${user} path=${path} link=${link} leaves=${items} changed=${again} />`
-      : html`<${Opening} user=${user} items=${items} canWrite=${canWrite} />`}</div></div>`;
+      : html`<${Opening} user=${user} items=${items} />`}</div></div>`;
 }
 
-function Places({ found, isGraph, canWrite }) {
+function Places({ found, isGraph }) {
   const { user, users } = found;
-  return html`<div class="row places">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong><${Text} text=${user} most=${40} /></strong>`}
+  return html`<div class="row">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong><${Text} text=${user} most=${40} /></strong>`}
     <a class="chip choice" href=${href(["knowledge", user])} aria-current=${isGraph ? undefined : "true"}>tree</a><a class="chip choice" href=${href(["knowledge", user], { view: "graph", center: route.value.path.slice(2).join("/") })} aria-current=${isGraph ? "true" : undefined}>graph</a>
-    ${canWrite && html`<a class="chip choice" href=${href(["knowledge", user], { new: 1 })}>new node</a>`}
+    ${canWrite() && html`<a class="chip choice" href=${href(["knowledge", user], { new: 1 })}>new node</a>`}
     ${waitingProposals.value > 0 && html`<a class="chip choice narrow" href=${href(["review"])}>review ${waitingProposals.value}</a>`}</div>`;
 }
 
@@ -63,8 +62,8 @@ function Flags({ items, flag }) {
   return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => html`<a key=${name} class="chip choice" aria-current=${name === flag ? "true" : undefined} href=${href(route.value.path, { ...route.value.query, flag: name === flag ? "" : name })}><span class="warn" aria-hidden="true">▲</span><${Text} text=${name} most=${40} /> ${many}</a>`)}</div>`;
 }
 
-function Opening({ user, items, canWrite }) {
-  if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about <${Text} text=${user} most=${60} /> yet. Finished sessions become nodes when the worker looks at them${canWrite ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
+function Opening({ user, items }) {
+  if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about <${Text} text=${user} most=${60} /> yet. Finished sessions become nodes when the worker looks at them${canWrite() ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
   const latest = items.toSorted((one, other) => other.updated_at - one.updated_at).slice(0, 12);
   return html`<h1>What is known about <${Text} text=${user} most=${60} /></h1><p class="quiet">${plural(items.length, "node")}.<span class="wider"> Changed last:</span></p>
     <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}><${Text} text=${one.title || one.path} most=${120} /></a> <span class="small faint mono"><${Text} text=${one.path} most=${120} /></span>${one.description && html`<p class="quiet small"><${Text} text=${one.description} most=${200} /></p>`}</li>`)}</ul>`;

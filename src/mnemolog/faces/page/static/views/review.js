@@ -1,17 +1,19 @@
 // What waits for a person's yes: what it would change, what it rests on; and what the worker gave up.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { get, me, post, url } from "../lib/api.js";
-import { ago, plural, whole } from "../lib/format.js";
+import { canWrite, get, has, post, url } from "../lib/api.js";
+import { keepDraft, useDraft } from "../lib/draft.js";
+import { ago, entries, plural, typing, whole } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
-import { linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
-import { href } from "../lib/route.js";
+import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
+import { entryHref } from "../lib/route.js";
 import { Conflict } from "../parts/conflict.js";
 import { Diff } from "../parts/diff.js";
 import { confirm } from "../parts/dialog.js";
 import { titleOf } from "../parts/entry.js";
 import { Glyph, Text } from "../parts/glyph.js";
+import { Parked } from "../parts/parked.js";
 import { toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
@@ -30,23 +32,24 @@ export function View() {
     <${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing waits for your yes. What agents learned from tools, and whatever would change SOUL.md or AGENTS.md, comes here first.</p>` : html`
       <p class="quiet">${plural(found.total, "proposal")} ${found.total === 1 ? "waits" : "wait"} for your yes, oldest first.</p>
       <div class="stack">${found.items.map((one) => html`<${Proposal} key=${one.id} one=${one} judged=${judged} />`)}</div>`}</${Loaded}>
-    ${(me.value?.capabilities ?? []).includes("worker") && html`<${Parked} />`}`;
+    ${has("worker") && html`<${GivenUp} />`}`;
 }
 View.title = "Review";
 
 function Proposal({ one, judged }) {
-  const [mode, set] = useState("");
-  const [text, type] = useState(one.body);
+  const name = `review ${one.id}`;
+  const [text, type] = useDraft(name, one.body);
+  const [mode, set] = useState(text === one.body ? "" : "edit");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(/** @type {any} */ (null));
   const [sides, differ] = useState(/** @type {any} */ (null));
-  const canWrite = !me.value?.scope?.read_only;
   const accept = async (body) => {
     busy(true);
     fail(null);
     try {
       const done = await post(url`/review/${one.id}`, { verdict: "accept", ...(body === undefined ? {} : { body }) });
       toast(`${done.path} is at v${done.version}.`);
+      keepDraft(name, null);
       judged();
     } catch (error) {
       if (error.status === 412) await meet().catch(fail); else fail(error);
@@ -58,41 +61,37 @@ function Proposal({ one, judged }) {
     const node = await get(nodeUrl(one.user, one.target));
     const { items } = await get(`${nodeUrl(one.user, one.target)}/versions`);
     const from = items.find((version) => version.hash === one.base_hash);
-    const base = from ? (await get(`${nodeUrl(one.user, one.target)}/versions/${from.n}`)).text.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n(\r?\n)?/, "") : "";
+    const base = from ? bodyOf((await get(`${nodeUrl(one.user, one.target)}/versions/${from.n}`)).text) : "";
     differ({ base, theirs: node.body });
   };
   const reject = async () => {
     let reason = "";
     const done = await confirm({ title: "Reject the proposal", sentence: html`Nothing is written to <bdi>${one.target}</bdi>. That it was rejected, and why, stands in the audit.`, verb: "Reject it",
       body: html`<label class="field">Why<input onInput=${(event) => { reason = event.currentTarget.value; }} autocomplete="off" /></label>`, run: () => post(url`/review/${one.id}`, { verdict: "reject", reason }) });
-    if (done) { toast("Rejected."); judged(); }
+    if (done) { keepDraft(name, null); toast("Rejected."); judged(); }
   };
   return html`<article class="card stack proposal" tabindex="-1" aria-label=${`Proposal for ${one.target}`}>
     <div class="row"><h2><a href=${nodeHref(one.user, one.target)}><${Text} text=${one.title || one.target} most=${160} /></a></h2><span class="quiet small">of <${Text} text=${one.user} most=${60} /> · by <${Text} text=${one.distiller} most=${60} /> · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
     <p><strong><${Text} text=${one.reason} most=${400} /></strong> <span class="quiet">It waits because <${Text} text=${one.why} most=${300} />.</span></p>
-    ${sides ? html`<${Conflict} base=${sides.base} theirs=${sides.theirs} mine=${text} isBusy=${isBusy} verb="Accept this text" done=${accept} leave=${() => differ(null)} />` : mode === "edit" ? html`<div class="two"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${(event) => type(event.currentTarget.value)}></textarea></label><div class="field aloft"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
+    ${sides ? html`<${Conflict} base=${sides.base} theirs=${sides.theirs} mine=${text} isBusy=${isBusy} verb="Accept this text" done=${accept} leave=${() => differ(null)} />` : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
     <${Sources} sources=${one.sources} />
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}
-    ${canWrite && !sides && html`<div class="row"><button class="main" data-do="accept" disabled=${isBusy} onClick=${() => accept(mode === "edit" && text !== one.body ? text : undefined)}>${isBusy ? "Writing…" : mode === "edit" ? "Accept this text" : "Accept"}</button>
-      <button data-do="edit" aria-pressed=${String(mode === "edit")} disabled=${isBusy} onClick=${() => set(mode === "edit" ? "" : "edit")}>${mode === "edit" ? "Show the changes" : "Edit"}</button><button class="danger" disabled=${isBusy} onClick=${reject}>Reject…</button></div>`}</article>`;
+    <${Trouble} trouble=${trouble} />
+    ${canWrite() && !sides && html`<div class="row"><button class="main" data-do="accept" disabled=${isBusy} onClick=${() => accept(mode === "edit" && text !== one.body ? text : undefined)}>${isBusy ? "Writing…" : mode === "edit" ? "Accept this text" : "Accept"}</button>
+      <button data-do="edit" aria-pressed=${mode === "edit"} disabled=${isBusy} onClick=${() => set(mode === "edit" ? "" : "edit")}>${mode === "edit" ? "Show the changes" : "Edit"}</button><button class="danger" disabled=${isBusy} onClick=${reject}>Reject…</button></div>`}</article>`;
 }
 
 const CAME = { tool: "came from a tool", recall: "came from memory itself", user: "said by the user", agent: "said by the agent" };
 
-const Sources = ({ sources }) => sources.length > 0 && html`<div><h3 class="quiet">Rests on ${plural(sources.length, "entry", "entries")}</h3><ul class="plain sources">${sources.slice(0, 20).map((one) => html`<${Rest} key=${`${one.session_id}/${one.entry_id}`} one=${one} />`)}</ul></div>`;
+const Sources = ({ sources }) => sources.length > 0 && html`<div><h3 class="quiet">Rests on ${entries(sources.length)}</h3><ul class="plain sources">${sources.slice(0, 20).map((one) => html`<${Rest} key=${`${one.session_id}/${one.entry_id}`} one=${one} />`)}</ul></div>`;
 
 function Rest({ one }) {
   const load = useLoad((stop) => get(url`/sessions/${one.session_id}/entries/${one.entry_id}`, {}, stop), ["source", one.session_id, one.entry_id]);
   const entry = load.value?.entry;
-  return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${href(["sessions", one.session_id, "entries", one.entry_id])}><${Text} text=${titleOf(entry)} most=${160} /></a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
+  return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${entryHref(one.session_id, one.entry_id)}><${Text} text=${titleOf(entry)} most=${160} /></a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
     <span class="small quiet">${load.trouble ? "it is gone or hidden" : CAME[one.origin] ?? one.origin}</span></li>`;
 }
 
-function Parked() {
+function GivenUp() {
   const load = useLoad((stop) => get("/worker", {}, stop), ["parked"], { topics: ["worker"] });
-  const retry = async (id) => { try { await post(url`/worker/parked/${id}/retry`); toast("It is tried again."); load.again(); } catch (error) { toast(`${error.message} ${error.advice ?? ""}`); } };
-  if (!load.value?.parked.length) return null;
-  return html`<section class="stack parked" aria-label="Parked sessions"><h2>Parked sessions</h2><p class="quiet">Learning from these failed too often; nothing of them is lost.</p>
-    <table class="cards"><thead><tr><th>session</th><th>tries</th><th>what failed</th><th><span class="only-read">retry</span></th></tr></thead><tbody>${load.value.parked.map((one) => html`<tr key=${one.session_id}><td><a href=${href(["sessions", one.session_id])}><${Text} text=${one.session_id} most=${80} /></a></td><td>${one.attempts}</td><td><code><${Text} text=${one.error} most=${300} /></code></td>
-      <td><button onClick=${() => retry(one.session_id)} disabled=${me.value?.scope?.read_only}>Retry</button></td></tr>`)}</tbody></table></section>`;
+  return load.value?.parked.length > 0 && html`<hr /><section class="stack" aria-label="Parked sessions"><h2>Parked sessions</h2><${Parked} parked=${load.value.parked} again=${load.again} /></section>`;
 }

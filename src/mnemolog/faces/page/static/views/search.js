@@ -2,7 +2,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
 import { isEntered } from "../lib/asking.js";
-import { count, plural } from "../lib/format.js";
+import { count, entries, plural } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
@@ -48,8 +48,8 @@ export function View() {
     ${view === "context" ? html`<${ContextBlock} q=${q} />` : html`
       ${found && html`<details class="filters" open=${isWide}><summary>Filters</summary><div class="facets"><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
         <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></div></details>`}
-      ${load.trouble && html`<${Trouble} trouble=${load.trouble} again=${load.again} />`}
-      ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${plural(fresh, "entry", "entries")} written since: search again</button>`}
+      <${Trouble} trouble=${load.trouble} again=${load.again} />
+      ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${entries(fresh)} written since: search again</button>`}
       ${found ? html`<${Hits} found=${found} q=${q} isBusy=${load.isBusy || asked !== now} />` : html`<${Waiting} load=${load} />`}`}`;
 }
 View.title = "Search";
@@ -79,7 +79,7 @@ function Hits({ found, q, isBusy }) {
   }), []);
   if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “<${Text} text=${q} most=${80} />”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
   const left = found.total - found.hits.length;
-  return html`<ol class="plain hits" ref=${box} aria-busy=${String(isBusy)}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}
+  return html`<ol class="plain hits" ref=${box} aria-busy=${isBusy}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}
       onWhy=${() => setWhy(why === keyOf(hit) ? "" : keyOf(hit))} onFocus=${() => index !== at && setAt(index)} />`)}</ol>
     ${left > 0 && found.hits.length < 200 && html`<p><button onClick=${() => change({ n: Math.min(200, found.hits.length + 40) }, { replace: true })}>Show more: ${count(left)} weaker</button></p>`}`;
 }

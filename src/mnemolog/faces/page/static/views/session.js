@@ -1,7 +1,7 @@
 // One session, read as a conversation.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { get, me, url } from "../lib/api.js";
-import { bytes, count, percent, plural, whole } from "../lib/format.js";
+import { canWrite, get, url } from "../lib/api.js";
+import { bytes, count, entries, percent, plural, whole } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
@@ -9,9 +9,9 @@ import { act, VERBS } from "../parts/acts.js";
 import { Feed } from "../parts/feed.js";
 import { Facet } from "../parts/filters.js";
 import { Glyph, Text } from "../parts/glyph.js";
-import { actions } from "../parts/menu.js";
+import { useActions } from "../parts/menu.js";
 import { daysOf, Minimap } from "../parts/minimap.js";
-import { Loaded } from "../parts/trouble.js";
+import { Loaded, Trouble } from "../parts/trouble.js";
 
 const TABS = [["", "Timeline"], ["decision", "Decisions"], ["finding", "Findings"], ["preference", "Preferences"], ["files", "Files"]];
 
@@ -19,35 +19,34 @@ export function View() {
   const id = route.value.path[1];
   const load = useLoad((stop) => get(url`/sessions/${id}`, {}, stop), ["session", id], { topics: ["session", "hidden"] });
   useEffect(() => { document.title = `${id} · mnemolog`; });
-  return html`<${Loaded} load=${load}>${(found) => html`<${Session} key=${id} session=${found} again=${load.again} />`}</>`;
+  if (load.trouble && !load.value) return html`<${Trouble} trouble=${load.trouble} again=${load.again} />`;
+  return html`<${Session} key=${id} id=${id} session=${load.value} again=${load.again} />`;
 }
 View.title = "Session";
 
-function Session({ session, again }) {
+/** `session` is null until it is read; the entries are read meanwhile, and the map after them. */
+function Session({ id, session, again }) {
   const { tab = "", types, details, hidden, agent = "", user = "" } = route.value.query;
   const [seen, see] = useState([0, 0]);
-  const map = useLoad((stop) => get(url`/sessions/${session.id}/minimap`, { buckets: 160 }, stop), ["minimap", session.id]);
-  const chosen = new Set([session.id]);
-  const run = (verb) => act(verb, [session.id], [session], () => (verb.word === "Delete" ? go(href(["sessions"])) : again()));
-  const verbs = me.value?.scope?.read_only ? VERBS.filter((verb) => verb.word === "Export") : VERBS.filter((verb) => verb.fits([session], chosen));
-  useEffect(() => {
-    actions.value = verbs.map((verb) => ({ label: `${verb.word} this session…`, run: () => run(verb) }));
-    return () => { actions.value = []; };
-  }, [session.id, session.state]);
+  const hasSeen = seen[1] > 0;
+  const map = useLoad((stop) => (hasSeen ? get(url`/sessions/${id}/minimap`, { buckets: 160 }, stop) : Promise.resolve(null)), ["minimap", id, hasSeen]);
+  const run = (verb) => act(verb, [id], [session], () => (verb.word === "Delete" ? go(href(["sessions"])) : again()));
+  const verbs = session ? VERBS.filter((verb) => (!canWrite() ? verb.word === "Export" : verb.fits([session], new Set([id])))) : [];
+  useActions(verbs.map((verb) => ({ label: `${verb.word} this session…`, run: () => run(verb) })), [id, session?.state]);
   const buckets = map.value?.buckets ?? [];
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
-  const to = (name) => href(["sessions", session.id], { tab: name });
-  return html`<div class="head stays"><h1 class="mono"><${Text} text=${session.id} /></h1>
-      <span class="state" data-state=${session.state}>${session.state}</span><span>${plural(session.entries, "entry", "entries")}</span>
-      <button aria-pressed=${String(details === "1")} onClick=${() => change({ details: details === "1" ? "" : "1" }, { replace: true })}>Details</button></div>
-    <nav class="tabs" aria-label="Parts of the session">${TABS.map(([name, label]) => html`<a key=${name} href=${to(name)} aria-current=${tab === name ? "page" : undefined}>${label}${session.by_type[name] ? html` <span class="quiet">${count(session.by_type[name])}</span>` : ""}</a>`)}</nav>
-    ${details === "1" && html`<${Details} session=${session} verbs=${verbs} run=${run} />`}
-    ${tab === "files" ? html`<${Files} id=${session.id} />` : html`
-      <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
+  const to = (name) => href(["sessions", id], { tab: name });
+  return html`<div class="head stays"><h1 class="mono"><${Text} text=${id} /></h1>
+      ${session && html`<span class="state" data-state=${session.state}>${session.state}</span><span>${entries(session.entries)}</span>`}
+      <button aria-pressed=${details === "1"} onClick=${() => change({ details: details === "1" ? "" : "1" }, { replace: true })}>Details</button></div>
+    <nav class="tabs" aria-label="Parts of the session">${TABS.map(([name, label]) => html`<a key=${name} href=${to(name)} aria-current=${tab === name ? "page" : undefined}>${label}${session?.by_type[name] ? html` <span class="quiet">${count(session.by_type[name])}</span>` : ""}</a>`)}</nav>
+    ${details === "1" && session && html`<${Details} session=${session} verbs=${verbs} run=${run} />`}
+    ${tab === "files" ? html`<${Files} id=${id} />` : html`
+      <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session?.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
         ${daysOf(buckets).length > 1 && html`<label class="small">Go to <select onChange=${(event) => event.currentTarget.value && jump({ at: Number(event.currentTarget.value) })}><option value="">a day</option>${daysOf(buckets).map((one) => html`<option key=${one.place} value=${one.place}>${one.label}</option>`)}</select></label>`}
-        ${session.hidden > 0 && html`<a class="chip choice" href=${href(["sessions", session.id], { ...route.value.query, hidden: hidden === "1" ? "" : "1" })} aria-current=${hidden === "1" ? "true" : undefined}>${count(session.hidden)} hidden</a>`}
-        ${session.quarantined > 0 && html`<a class="chip choice warn" href=${href(["health"], { tab: "doctor" })}>${plural(session.quarantined, "unreadable line")} kept</a>`}</div>
-      <div class="timeline"><div class="lines"><${Feed} key=${[tab, types, hidden, agent, user].join("\n")} session=${session} types=${tab || types} place=${place} onSeen=${(from, last) => see((now) => (now[0] === from && now[1] === last ? now : [from, last]))} /></div>
+        ${session?.hidden > 0 && html`<a class="chip choice" href=${href(["sessions", id], { ...route.value.query, hidden: hidden === "1" ? "" : "1" })} aria-current=${hidden === "1" ? "true" : undefined}>${count(session.hidden)} hidden</a>`}
+        ${session?.quarantined > 0 && html`<a class="chip choice warn" href=${href(["health"], { tab: "doctor" })}>${plural(session.quarantined, "unreadable line")} kept</a>`}</div>
+      <div class="timeline"><div><${Feed} key=${[tab, types, hidden, agent, user].join("\n")} session=${id} types=${tab || types} place=${place} onSeen=${(from, last) => see((now) => (now[0] === from && now[1] === last ? now : [from, last]))} /></div>
         <div class="map"><${Minimap} buckets=${buckets} from=${seen[0]} to=${seen[1]} jump=${(at) => jump({ at })} /></div></div>`}`;
 }
 

@@ -1,16 +1,16 @@
 // All sessions: found by facets, chosen in bulk, cleared, archived, restored, exported, deleted.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { get, me } from "../lib/api.js";
+import { canWrite, get } from "../lib/api.js";
 import { DEMO } from "../lib/demo.js";
 import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { focusOn, takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { act, VERBS } from "../parts/acts.js";
 import { Choice, Facet, Words } from "../parts/filters.js";
 import { Text } from "../parts/glyph.js";
-import { actions } from "../parts/menu.js";
+import { useActions } from "../parts/menu.js";
 import { Strip } from "../parts/strip.js";
 import { Grid } from "../parts/table.js";
 import { Loaded } from "../parts/trouble.js";
@@ -82,21 +82,18 @@ export function View() {
   useEffect(() => { choose(new Set()); }, [state, q, agent, user]);
   const ids = [...chosen];
   const run = (verb) => act(verb, ids, load.value?.items ?? [], () => { choose(new Set()); again(); });
-  useEffect(() => {
-    actions.value = ids.length ? VERBS.map((verb) => ({ label: `${verb.word} ${plural(ids.length, "session")}…`, run: () => run(verb) })) : [];
-    return () => { actions.value = []; };
-  }, [ids.join("\n")]);
-  useEffect(() => takeKeys({ ".": { label: "Actions", run: () => document.querySelector(".bulk button")?.focus() } }), []);
+  useActions(ids.length ? VERBS.map((verb) => ({ label: `${verb.word} ${plural(ids.length, "session")}…`, run: () => run(verb) })) : [], [ids.join("\n")]);
+  useEffect(() => takeKeys({ ".": { label: "Actions", run: () => focusOn(".bulk button") } }), []);
   return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
     <div class="facets"><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</div>
     <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${ids.length ? "1" : undefined}>
-      ${ids.length ? html`<strong>${count(ids.length)} selected</strong>${!me.value?.scope?.read_only && VERBS.filter((verb) => verb.fits(found.items, chosen)).map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}<button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
+      ${ids.length ? html`<strong>${count(ids.length)} selected</strong>${canWrite() && VERBS.filter((verb) => verb.fits(found.items, chosen)).map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}<button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
         : html`<span class="quiet">${plural(found.total, "session")}${isFiltered ? " with these filters" : ""}</span>`}
       ${fresh > 0 && html`<button onClick=${() => { scrollTo(0, 0); again(); }}>↑ ${count(fresh)} new</button>`}
       ${found.items.some((one) => DEMO.includes(one.id)) && !ids.length && html`<button class="bare small quiet" onClick=${() => { const demo = found.items.filter((one) => DEMO.includes(one.id)).map((one) => one.id); act(VERBS.find((verb) => verb.isFinal), demo, found.items, again); }}>Remove the demo week…</button>`}
     </div>
-    ${found.items.length ? html`<${Grid} css="sessions" label="Sessions" columns=${COLUMNS} rows=${found.items} total=${found.total} keyOf=${(one) => one.id} open=${(one) => go(href(["sessions", one.id]))} chosen=${chosen} choose=${choose} more=${more} />`
+    ${found.items.length ? html`<${Grid} label="Sessions" columns=${COLUMNS} rows=${found.items} total=${found.total} keyOf=${(one) => one.id} open=${(one) => go(href(["sessions", one.id]))} chosen=${chosen} choose=${choose} more=${more} />`
       : html`<p class="empty">No session fits these filters. <a href=${href(["sessions"], { agent: "", user: "" })}>Show all</a></p>`}`}</>`;
 }
 View.title = "Sessions";

@@ -1,6 +1,7 @@
 // Signed out: how to get in, without ever asking for the owner's token.
 import { html, useState } from "../vendor/preact.js";
 import { signIn } from "../lib/api.js";
+import { typing } from "../lib/format.js";
 import { start } from "../lib/live.js";
 import { Trouble } from "../parts/trouble.js";
 
@@ -15,7 +16,7 @@ export function View() {
   return html`<h1>Sign in</h1>
     <p>The server prints a link with a one-time code when it starts. For another one, on the machine where it runs:</p>
     <pre class="card">mnemolog token link</pre>
-    <form class="row" onSubmit=${enter}><label>Code or link <input value=${code} onInput=${(event) => type(event.currentTarget.value)} autocomplete="off" required /></label><button class="main">Sign in</button></form>
-    ${trouble && html`<${Trouble} trouble=${trouble} />`}`;
+    <form class="row" onSubmit=${enter}><label>Code or link <input value=${code} onInput=${typing(type)} autocomplete="off" required /></label><button class="main">Sign in</button></form>
+    <${Trouble} trouble=${trouble} />`;
 }
 View.title = "Sign in";

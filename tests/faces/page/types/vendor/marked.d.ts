@@ -1,0 +1,1 @@
+export class Lexer { constructor(options: object); lex(text: string): any[]; }
