@@ -27,7 +27,7 @@ MAX_BROAD_HANDLERS = 5
 # Named exceptions, module → reason. One that is no longer needed fails the test too.
 LONG_MODULES: dict[str, str] = {}
 DISK_MODULES: dict[str, str] = {
-    "mnemolog.distillers.llm.prompt": "a text that the package itself brings",
+    "mnemolog.distillers": "a text that the package itself brings",
     "mnemolog.index.columns": "derived files, mapped into memory and addressed by row",
     "mnemolog.index.database": "SQLite's own files, thrown away when they do not fit",
     "mnemolog.index.gate": "locks that keep whoever throws the index away from its users",

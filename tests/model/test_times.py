@@ -35,6 +35,13 @@ def test_other_time_zones_become_utc():
     assert to_text(there) == "2026-11-15T12:30:00.000Z"
 
 
+@pytest.mark.parametrize("year", [1969, 1970, 2026, 2105, 2106, 9998])
+def test_the_last_microsecond_of_a_year_stays_in_it(year):
+    last = datetime(year, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    assert to_text(last) == f"{year}-12-31T23:59:59.999Z"
+    assert to_text(last + timedelta(microseconds=1)) == f"{year + 1}-01-01T00:00:00.000Z"
+
+
 @pytest.mark.req("S002-139")
 def test_the_future_counts_as_now():
     assert hours_between("2026-11-15T10:30:00.000Z", NOON) == 1.5

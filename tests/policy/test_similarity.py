@@ -1,7 +1,10 @@
 """Pairs of nodes that are perhaps the same."""
 
+from collections.abc import Set as AbstractSet
+
 import pytest
 
+from mnemolog.policy import similarity
 from mnemolog.policy.similarity import Sketch, similar
 
 TEXT = "the payment service keeps every order in one table and writes each change twice to be safe"
@@ -67,3 +70,48 @@ def test_a_pair_in_the_middle_of_thousands_is_found():
     nodes = [(f"t/{one:05}", f"number {one}", words(one)) for one in range(2000)]
     twin = ("u/twin", "something else", f"{words(777)} and more")
     assert [pair[:3] for pair in found(*nodes, twin)] == [("t/00777", "u/twin", "text")]
+
+
+def unrelated(number: int) -> Sketch:
+    words = " ".join(f"w{number * 31 + place}" for place in range(40))
+    return Sketch(f"topics/{number}", f"Topic {number}", words)
+
+
+def of_one_form(number: int) -> Sketch:
+    return Sketch(
+        f"reports/{number}", f"Report {number}", f"{TEXT} in the year {number} {TEXT[::-1]}"
+    )
+
+
+def of_few_forms(number: int) -> Sketch:
+    said = " ".join(f"form{number % 7} part{place}" for place in range(30))
+    return Sketch(f"forms/{number}", f"Form {number}", f"{said} value {number} {number * 3}")
+
+
+def of_one_name(number: int) -> Sketch:
+    return Sketch(f"people/{number}", f"Ann Number{number} Of{number % 50}", f"{number}")
+
+
+@pytest.mark.parametrize("kind", [unrelated, of_one_form, of_few_forms, of_one_name])
+def test_twice_as_many_nodes_are_compared_about_twice_as_often(kind, monkeypatch):
+    counts: list[int] = []
+    share = similarity._share
+
+    class Counted(frozenset):
+        def __lt__(self, other: AbstractSet[object]) -> bool:
+            counts[-1] += 1
+            return super().__lt__(other)
+
+    def compared(one, other):
+        counts[-1] += 1
+        return share(one, other)
+
+    monkeypatch.setattr(similarity, "_share", compared)
+    monkeypatch.setattr(similarity, "frozenset", Counted, raising=False)
+    for size in (300, 600, 1200):
+        counts.append(0)
+        similar(map(kind, range(size)))
+    few, more, most = counts
+    assert most <= 16 * 1200  # a node meets only the last few before it
+    assert more <= 2.3 * few + 300
+    assert most <= 2.3 * more + 300

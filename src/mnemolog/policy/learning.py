@@ -65,11 +65,10 @@ def marks_of(markers: Mapping[str, Any]) -> Marks:
         return Marks()
 
 
-def marked(manifest: Manifest, marks: Marks) -> Manifest:
-    """The manifest with these marks."""
-    others = {name: value for name, value in manifest.markers.items() if name not in _NAMES}
-    markers = {**others, **msgspec.to_builtins(marks)}
-    return msgspec.structs.replace(manifest, markers=markers)
+def with_marks(markers: Mapping[str, Any], marks: Marks) -> dict[str, Any]:
+    """The markers with these marks among them."""
+    others = {name: value for name, value in markers.items() if name not in _NAMES}
+    return {**others, **msgspec.to_builtins(marks)}
 
 
 def invalidate(marks: Marks, seq: int, cause: str, now: str) -> Marks:
@@ -144,6 +143,8 @@ def why_waits(edit: Edit) -> str:
     """Why an edit needs a person's yes; empty if it does not."""
     if edit.address in _ALWAYS_ASKED:
         return f"{edit.address} is changed only with a person's consent"
-    is_guarded = edit.address in _ASKED_IN_DOUBT or edit.address.split("/")[0] == _SHARED
+    is_shared = edit.address.split("/")[0] == _SHARED
+    is_shared |= any(one.log == "shared" for one in edit.sources)
+    is_guarded = is_shared or edit.address in _ASKED_IN_DOUBT
     doubtful = sorted({one.origin for one in edit.sources} & set(_DOUBTFUL))
     return f"it rests on what came from a {doubtful[0]}" if is_guarded and doubtful else ""

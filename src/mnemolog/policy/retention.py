@@ -31,6 +31,8 @@ class Due(NamedTuple):
     hide: tuple[Entry, ...] = ()
     erase: tuple[Entry, ...] = ()
     is_whole: bool = False
+    spared: tuple[Entry, ...] = ()
+    """What would go by its age, and stays because somebody approved it."""
 
 
 class Terms:
@@ -45,6 +47,10 @@ class Terms:
     def is_overdue(self, entry: Entry) -> bool:
         """Whether an entry is past the retention of its type."""
         return not self._is_exempt(entry) and self._is_before(entry, is_late=False)
+
+    def is_spared(self, entry: Entry) -> bool:
+        """Whether an entry is past the retention of its type and stays all the same."""
+        return self._is_exempt(entry) and self._is_before(entry, is_late=False)
 
     def is_expired(self, died: str | None) -> bool:
         """Whether something was hidden so long ago that it cannot be undone any more."""
@@ -97,7 +103,7 @@ def due(kept: Kept, terms: Terms) -> Due:
         if identifier not in known and terms.is_past(one.entry, one.died):
             expired[identifier] = one.entry
     hide = tuple(entry for entry in living if terms.is_overdue(entry))
-    return Due(hide, tuple(expired.values()))
+    return Due(hide, tuple(expired.values()), spared=tuple(filter(terms.is_spared, living)))
 
 
 def _due_in_archive(kept: Kept, archived_at: str, terms: Terms) -> Due:
@@ -109,4 +115,5 @@ def _due_in_archive(kept: Kept, archived_at: str, terms: Terms) -> Due:
         return Due(erase=tuple({entry.id: entry for entry, _ in found}.values()), is_whole=True)
     kept_ids = {entry.id for entry, died in found if not terms.is_past(entry, died)}
     gone = {entry.id: entry for entry, _ in found if entry.id not in kept_ids}
-    return Due(erase=tuple(gone.values()))
+    spared = tuple(entry for entry, died in found if died is None and terms.is_spared(entry))
+    return Due(erase=tuple(gone.values()), spared=spared)
