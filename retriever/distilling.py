@@ -13,7 +13,7 @@ from torch.nn import functional as F  # type: ignore[import-not-found]  # noqa: 
 
 from retriever.conversations import Conversation, spoken
 from retriever.encoder import Cutter, Pieces, Tensor, Weights, encode, padded
-from retriever.tuning import Batch
+from retriever.tuning import Batch, likeness
 
 TEXTS_AT_ONCE = 256
 # The first pieces of BERT's vocabulary are marks and places that nothing uses.
@@ -102,11 +102,10 @@ def teachers_scores(
     """A loss besides: the distance to the teacher's scores of the same turns."""
 
     def extra(step: Batch, logits: Tensor) -> Tensor:
-        device = logits.device.type
-        with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            wanted = encode(teacher, cut(step.questions)) @ encode(teacher, cut(step.turns)).T
+        with torch.no_grad():
+            wanted = likeness(teacher, step, encode, cut)
         return share * F.kl_div(
-            F.log_softmax(logits, 1), F.log_softmax(wanted.float() / TEMPERATURE, 1),
+            F.log_softmax(logits, 1), F.log_softmax(wanted / TEMPERATURE, 1),
             reduction="batchmean", log_target=True,
         )  # fmt: skip
 

@@ -1,14 +1,14 @@
 """Contrastive tuning: a question's evidence has to lie closer to it than every other turn.
 
-A step takes a few conversations whole. All of their turns, and some of one conversation more, are
-compared with all of their questions, so that the hardest negatives, the turns said just before and
-after, are always there. Evidence competes with what is no evidence only, never with other evidence.
+A step takes one conversation whole. All of its turns, and some of other conversations, are compared
+with all of its questions, so that the hardest negatives, the turns said just before and after, are
+always there. Evidence competes with what is no evidence only, never with other evidence.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch  # type: ignore[import-not-found]
 from torch.nn import functional as F  # type: ignore[import-not-found]  # noqa: N812
@@ -27,25 +27,26 @@ class Recipe:
     epochs: int = 6
     rate: float = 3e-5
     temperature: float = 0.05
-    together: int = 1
-    """Conversations in one step."""
-    strangers: int = 30
-    """Turns of another conversation that are negatives besides."""
-    beside: float = 0.0
-    """What the turns before and after add to a turn's score, as they do in search."""
+    strangers: int = 300
+    """Turns of other conversations that are negatives besides."""
+    disguised: bool = True
+    """Whether strangers bear the names of those who speak here; else they are told by theirs."""
+    worst: float = 0.0
+    """How much of a question's loss is that of its worst evidence; the rest is the mean of all."""
+    frozen: str = "nothing"
+    """Weights whose names begin so are not tuned."""
     average: float = 0.99
     """Decay of the running mean of the weights, which is what is kept."""
     seed: int = 8
 
 
 class Batch(NamedTuple):
-    """Some conversations, ready to be compared."""
+    """A conversation, ready to be compared."""
 
     turns: list[str]
     questions: list[str]
     is_evidence: Tensor
-    before: Tensor
-    after: Tensor
+    is_stranger: Tensor
 
 
 def batches(
@@ -53,62 +54,63 @@ def batches(
 ) -> Iterator[tuple[Batch, float]]:
     """All steps of a training, and how far it has come by each, from 0 to 1."""
     random = Random(recipe.seed)
-    steps = recipe.epochs * -(-len(conversations) // recipe.together)
-    step = 0
-    for _ in range(recipe.epochs):
-        order = random.sample(conversations, len(conversations))
-        for start in range(0, len(order), recipe.together):
-            chosen = order[start : start + recipe.together]
-            other = random.choice([one for one in conversations if one not in chosen])["turns"]
-            strangers = random.sample(other, min(recipe.strangers, len(other)))
-            yield batch(chosen, strangers, device), step / steps
-            step += 1
+    steps = recipe.epochs * len(conversations)
+    said = [(number, turn) for number, one in enumerate(conversations) for turn in one["turns"]]
+    for epoch in range(recipe.epochs):
+        order = random.sample(range(len(conversations)), len(conversations))
+        for step, number in enumerate(order, epoch * len(order)):
+            others = random.sample(said, min(2 * recipe.strangers, len(said)))
+            strangers = [turn for owner, turn in others if owner != number][: recipe.strangers]
+            if recipe.disguised:
+                strangers = disguised(strangers, conversations[number], random)
+            yield batch(conversations[number], strangers, device), step / steps
 
 
-def batch(chosen: Sequence[Conversation], strangers: Sequence[Turn], device: str) -> Batch:
-    """Whole conversations, and turns that stand alone."""
-    turns = [(at, turn) for at, one in enumerate(chosen) for turn in one["turns"]]
-    place = {(at, turn["id"]): row for row, (at, turn) in enumerate(turns)}
-    asked = [(at, question) for at, one in enumerate(chosen) for question in one["questions"]]
-    is_evidence = torch.zeros(len(asked), len(turns) + len(strangers), dtype=torch.bool)
-    for row, (at, question) in enumerate(asked):
-        for name in question["evidence"]:
-            is_evidence[row, place[at, name]] = True
-    before, after = _beside([(at, turn["session"]) for at, turn in turns], len(strangers))
-    return Batch(
-        [spoken(turn) for _, turn in turns] + [spoken(turn) for turn in strangers],
-        [question["question"] for _, question in asked],
-        is_evidence.to(device), before.to(device), after.to(device),
-    )  # fmt: skip
+def disguised(strangers: Sequence[Turn], here: Conversation, random: Random) -> list[Turn]:
+    """Turns of others as if they had been said by those who speak here."""
+    names = sorted({turn["speaker"] for turn in here["turns"]})
+    return [{**turn, "speaker": random.choice(names)} for turn in strangers]
 
 
-def _beside(sessions: Sequence[tuple[int, str]], strangers: int) -> tuple[Tensor, Tensor]:
-    """The columns before and after each one; where none is, one past the last."""
-    none = len(sessions) + strangers
-    before = [
-        row - 1 if row and sessions[row - 1] == own else none for row, own in enumerate(sessions)
-    ]
-    after = [none] * none
-    for row, earlier in enumerate(before):
-        if earlier != none:
-            after[earlier] = row
-    return torch.tensor(before + [none] * strangers), torch.tensor(after)
+def batch(chosen: Conversation, strangers: Sequence[Turn], device: str) -> Batch:
+    """A whole conversation, and turns that stand alone."""
+    place = {turn["id"]: row for row, turn in enumerate(chosen["turns"])}
+    turns = [spoken(turn) for turn in (*chosen["turns"], *strangers)]
+    is_evidence = torch.zeros(len(chosen["questions"]), len(turns), dtype=torch.bool)
+    for row, question in enumerate(chosen["questions"]):
+        is_evidence[row, [place[name] for name in question["evidence"]]] = True
+    asked = [question["question"] for question in chosen["questions"]]
+    is_stranger = torch.arange(len(turns)) >= len(chosen["turns"])
+    return Batch(turns, asked, is_evidence.to(device), is_stranger.to(device))
 
 
-def scores(asked: Tensor, said: Tensor, batch: Batch, beside: float) -> Tensor:
-    """Each question's score with each turn, as search will add it up."""
-    own = asked @ said.T
-    if not beside:
-        return own
-    wide = F.pad(own, (0, 1))
-    return own + beside * (wide[:, batch.before] + wide[:, batch.after])
+def likeness(weights: Weights, step: Batch, encode: Encode, cut: Cut) -> Tensor:
+    """The cosine of each question with each turn."""
+    device = step.is_evidence.device.type
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+        vectors = encode(weights, cut([*step.questions, *step.turns])).float()
+    return vectors[: len(step.questions)] @ vectors[len(step.questions) :].T
 
 
-def loss(logits: Tensor, is_evidence: Tensor) -> Tensor:
-    """For each question, the mean over its evidence of how badly it wins against the rest."""
-    rest = logits.masked_fill(is_evidence, -torch.inf).logsumexp(1, keepdim=True)
+def doubts(judge: Weights, encode: Encode, cut: Cut) -> Callable[[Batch], Tensor]:
+    """Which strangers a judge finds at least as close to a question as the least of its evidence:
+    some of them would answer it, had they been said here."""
+
+    def unsure(step: Batch) -> Tensor:
+        with torch.no_grad():
+            scores = likeness(judge, step, encode, cut)
+        least = scores.masked_fill(~step.is_evidence, torch.inf).amin(1, keepdim=True)
+        return (scores >= least) & step.is_stranger
+
+    return unsure
+
+
+def loss(logits: Tensor, is_evidence: Tensor, is_left_out: Tensor, worst: float) -> Tensor:
+    """For each question, how badly its evidence wins against the rest."""
+    rest = logits.masked_fill(is_evidence | is_left_out, -torch.inf).logsumexp(1, keepdim=True)
     lost = F.softplus(rest - logits) * is_evidence
-    return (lost.sum(1) / is_evidence.sum(1).clamp(min=1)).mean()
+    mean = lost.sum(1) / is_evidence.sum(1).clamp(min=1)
+    return ((1 - worst) * mean + worst * lost.amax(1)).mean()
 
 
 def tune(
@@ -119,31 +121,43 @@ def tune(
     cut: Cut,
     extra: Callable[[Batch, Tensor], Tensor] | None = None,
     rates: Mapping[str, float] | None = None,
+    unsure: Callable[[Batch], Tensor] | None = None,
 ) -> Weights:
-    """The tuned weights; `extra` may add to the loss, given a step's logits, and some weights may
-    have a rate of their own."""
+    """The tuned weights; `extra` may add to the loss, given a step's logits, some weights may have
+    a rate of their own, and what `unsure` names is no negative."""
     torch.manual_seed(recipe.seed)
-    own = {name: (rates or {}).get(name, recipe.rate) for name in weights}
+    own = {
+        name: 0.0 if name.startswith(recipe.frozen) else (rates or {}).get(name, recipe.rate)
+        for name in weights
+    }
     weights = {name: one.clone().requires_grad_(own[name] > 0) for name, one in weights.items()}
-    groups = [{"params": [one], "rate": own[name]} for name, one in weights.items() if own[name]]
-    optimiser = torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=0.01, fused=True)
+    tuned = {name: one for name, one in weights.items() if own[name]}
+    optimiser = _optimiser(tuned, own)
     mean = {name: one.detach().clone() for name, one in weights.items()}
     device = next(iter(weights.values())).device.type
     for step, share in batches(conversations, recipe, device):
         for group in optimiser.param_groups:
             group["lr"] = group["rate"] * min(share / 0.1, (1 - share) / 0.9, 1.0)
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            asked, said = encode(weights, cut(step.questions)), encode(weights, cut(step.turns))
-        logits = scores(asked.float(), said.float(), step, recipe.beside) / recipe.temperature
-        total = loss(logits, step.is_evidence)
+        logits = likeness(weights, step, encode, cut) / recipe.temperature
+        left_out = unsure(step) if unsure else torch.zeros_like(step.is_evidence)
+        total = loss(logits, step.is_evidence, left_out, recipe.worst)
         if extra is not None:
             total = total + extra(step, logits)
         optimiser.zero_grad()
         total.backward()
-        torch.nn.utils.clip_grad_norm_([one for one in weights.values() if one.requires_grad], 1.0)
+        torch.nn.utils.clip_grad_norm_(tuned.values(), 1.0)
         optimiser.step()
         _follow(mean, weights, recipe.average)
     return mean
+
+
+def _optimiser(tuned: Weights, own: Mapping[str, float]) -> Any:
+    """AdamW; weights of one rate are one group, which is faster than many."""
+    groups = [
+        {"params": [one for name, one in tuned.items() if own[name] == rate], "rate": rate}
+        for rate in sorted({own[name] for name in tuned})
+    ]
+    return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
 
 
 def _follow(mean: Weights, weights: Weights, decay: float) -> None:

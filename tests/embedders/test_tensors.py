@@ -51,6 +51,17 @@ def test_bytes_come_back_as_numbers_by_the_scale_of_their_row(tmp_path):
     assert rows_of(found, "a.weight", np.array([2, 0])).tolist() == whole[[2, 0]].tolist()
 
 
+def test_a_large_number_makes_only_its_own_part_of_a_row_coarse(tmp_path):
+    drawn = np.random.default_rng(2).normal(0, 0.01, (2, 2 * models.GROUP)).astype(np.float32)
+    drawn[1, 0] = 50
+    path = tmp_path / "model.safetensors"
+    models.write(path, models.rounded({"a.weight": drawn}))
+    lost = np.abs(restored(map_tensors(str(path)), "a.weight") - drawn)
+    assert lost[1, : models.GROUP].max() > 0.01
+    assert lost[1, models.GROUP :].max() < 0.001
+    assert lost[0].max() < 0.001
+
+
 def damaged(header: object, length: int | None = None) -> bytes:
     encoded = json.dumps(header).encode()
     return (len(encoded) if length is None else length).to_bytes(8, "little") + encoded

@@ -17,10 +17,15 @@ from mnemolog.errors import CorruptionError, StorageIOError
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 Tensors = Mapping[str, npt.NDArray[Any]]
-"""Numbers of 32 bits; or of one byte, each row with its scale under the name and `SCALE`."""
+"""Numbers of 32 bits; or of one byte, with scales for equal parts of each row under the name and
+`SCALE`."""
 
 SCALE = ".scale"
-_KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I8": np.dtype("i1")}
+_KINDS: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I8": np.dtype("i1"),
+}
 
 _LENGTH_BYTES = 8
 _ADVICE = "Install the package that brings it again."
@@ -79,16 +84,20 @@ def map_tensors(path: str) -> dict[str, npt.NDArray[Any]]:
 def restored(tensors: Tensors, name: str) -> Floats:
     """A tensor as numbers of 32 bits."""
     found = tensors[name]
-    if found.dtype != np.int8:
-        return found
-    whole: Floats = found * tensors[name + SCALE][:, None]
-    return whole
+    return found if found.dtype != np.int8 else _scaled(found, tensors[name + SCALE])
 
 
 def rows_of(tensors: Tensors, name: str, numbers: npt.NDArray[Any]) -> Floats:
     """Some rows of a tensor as numbers of 32 bits; the others are not even read."""
     found: Floats = tensors[name][numbers]
-    return found if found.dtype != np.int8 else found * tensors[name + SCALE][numbers][..., None]
+    return found if found.dtype != np.int8 else _scaled(found, tensors[name + SCALE][numbers])
+
+
+def _scaled(stored: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Floats:
+    """Rows of bytes as numbers, each part of a row by its scale."""
+    parts = stored.reshape(*scales.shape, -1)
+    whole: Floats = parts * scales.astype(np.float32)[..., None]
+    return whole.reshape(stored.shape)
 
 
 def _unreadable(path: str, error: Exception) -> StorageIOError:

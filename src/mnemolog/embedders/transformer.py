@@ -1,5 +1,6 @@
 """The encoder of BERT in numpy: padded batches of piece numbers to one vector per text."""
 
+from collections.abc import Iterable
 from itertools import count, takewhile
 from typing import NamedTuple
 
@@ -32,13 +33,13 @@ class Linear(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """Brings every row to mean 0 and variance 1, then to a learned scale and shift."""
+    """Brings every row to mean 0 and variance 1, then to a learned scale and shift; in place."""
 
     weight: Floats
     bias: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        x = x - x.mean(axis=-1, keepdims=True)
+        x -= x.mean(axis=-1, keepdims=True)
         variance = np.einsum("...i,...i->...", x, x)[..., None] / x.shape[-1]
         x /= np.sqrt(variance + np.float32(_EPSILON))
         x *= self.weight
@@ -49,19 +50,22 @@ class Norm(NamedTuple):
 class Layer(NamedTuple):
     """One block of attention and feed-forward."""
 
-    query: Linear
-    key: Linear
-    value: Linear
+    looking: Linear
+    """Queries, keys and values in one."""
     mixed: Linear
     attended: Norm
     wide: Linear
     narrow: Linear
     finished: Norm
 
-    def __call__(self, x: Floats, mask: Floats) -> Floats:
-        query, key, value = (_split(part(x)) for part in (self.query, self.key, self.value))
-        x = self.attended(x + self.mixed(_attention(query, key, value, mask)))
-        return self.finished(x + self.narrow(gelu(self.wide(x))))
+    def __call__(self, x: Floats, mask: Floats | None) -> Floats:
+        query, key, value = _split(self.looking(x))
+        mixed = self.mixed(_attention(query, key, value, mask))
+        mixed += x
+        x = self.attended(mixed)
+        narrow = self.narrow(gelu(self.wide(x)))
+        narrow += x
+        return self.finished(narrow)
 
 
 class Encoder:
@@ -94,7 +98,9 @@ class Encoder:
         """The last layer's vector of every piece."""
         words = rows_of(self._tensors, _WORDS, ids)
         x = self._norm(words + self._places[: ids.shape[1]] + self._kind)
-        mask = np.where(present, np.float32(0), _MASKED)[:, None, None, :]
+        mask = None
+        if not present.all():
+            mask = np.where(present, np.float32(0), _MASKED)[:, None, None, :]
         for layer in self._layers:
             x = layer(x, mask)
         return x
@@ -128,10 +134,10 @@ def _lost(size: Floats) -> Floats:
     return beyond
 
 
-def _attention(query: Floats, key: Floats, value: Floats, mask: Floats) -> Floats:
+def _attention(query: Floats, key: Floats, value: Floats, mask: Floats | None) -> Floats:
     scores: Floats = query @ key.swapaxes(-1, -2)
-    scores *= np.float32(query.shape[-1] ** -0.5)
-    scores += mask
+    if mask is not None:
+        scores += mask
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)
@@ -139,23 +145,29 @@ def _attention(query: Floats, key: Floats, value: Floats, mask: Floats) -> Float
     return mixed.reshape(*mixed.shape[:2], -1)
 
 
-def _split(x: Floats) -> Floats:
-    """(texts, pieces, hidden) to (texts, heads, pieces, hidden / heads)."""
-    return x.reshape(*x.shape[:2], HEADS, -1).swapaxes(1, 2)
+def _split(x: Floats) -> Iterable[Floats]:
+    """(texts, pieces, 3 x hidden) to three of (texts, heads, pieces, hidden / heads)."""
+    return x.reshape(*x.shape[:2], 3, HEADS, -1).transpose(2, 0, 3, 1, 4)
 
 
 def _layer(tensors: Tensors, name: str) -> Layer:
     attention = f"{name}attention."
     return Layer(
-        query=Linear(*_pair(tensors, f"{attention}self.query")),
-        key=Linear(*_pair(tensors, f"{attention}self.key")),
-        value=Linear(*_pair(tensors, f"{attention}self.value")),
+        looking=_looking(tensors, f"{attention}self."),
         mixed=Linear(*_pair(tensors, f"{attention}output.dense")),
         attended=Norm(*_pair(tensors, f"{attention}output.LayerNorm")),
         wide=Linear(*_pair(tensors, f"{name}intermediate.dense")),
         narrow=Linear(*_pair(tensors, f"{name}output.dense")),
         finished=Norm(*_pair(tensors, f"{name}output.LayerNorm")),
     )
+
+
+def _looking(tensors: Tensors, name: str) -> Linear:
+    """Queries, keys and values as one product, the scale of the scores with them."""
+    parts = [Linear(*_pair(tensors, f"{name}{part}")) for part in ("query", "key", "value")]
+    scale = np.float32((len(parts[0].bias) // HEADS) ** -0.5)
+    parts[0] = Linear(parts[0].weight * scale, parts[0].bias * scale)
+    return Linear(*(np.concatenate(one) for one in zip(*parts, strict=True)))
 
 
 def _pair(tensors: Tensors, name: str) -> tuple[Floats, Floats]:
