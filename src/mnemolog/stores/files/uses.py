@@ -4,11 +4,12 @@ They are relaxed: kept in memory for a while, appended without a sync, and never
 Losing some is allowed; what they change is a small share of a relevance.
 """
 
-import json
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+
+import msgspec
 
 from mnemolog import paths
 from mnemolog.errors import SessionError, StorageError
@@ -23,6 +24,18 @@ NAME = "access.jsonl"
 _NOTED = (f"{paths.SESSIONS}/", f"{paths.NODES}/")
 _MOST = 4096
 _SECONDS = 30.0
+
+
+class _Line(msgspec.Struct):
+    """A use as it is written down."""
+
+    id: str
+    at: str
+    v: int = 1
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(_Line)
 
 
 class Uses:
@@ -76,8 +89,7 @@ class Uses:
                 self._append(name, [use for then, use in own if then in (None, now)])
 
     def _append(self, name: str, uses: list[Use]) -> None:
-        rows = (json.dumps({"v": 1, "id": use.id, "at": use.at}) for use in uses)
-        content = "".join(f"{row}\n" for row in rows).encode()
+        content = _ENCODER.encode_lines([_Line(use.id, use.at) for use in uses])
         path = f"{name}/{NAME}"
         if self._disk.ident(name) is None:
             return
@@ -115,8 +127,6 @@ def _has_none(disk: Disk, name: str) -> bool:
 
 def _parsed(content: bytes) -> Iterator[Use]:
     for line in content.split(b"\n"):
-        try:
-            found = json.loads(line)
-            yield Use(str(found["id"]), str(found["at"]))
-        except (ValueError, KeyError, TypeError):
-            continue
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # torn, or written by hand
+            found = _DECODER.decode(line)
+            yield Use(found.id, found.at)
