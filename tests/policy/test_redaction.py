@@ -131,6 +131,26 @@ def test_a_value_is_judged_by_its_key(tree, kind):
     assert REDACTOR.tree(tree).counts == {kind: 1}
 
 
+def test_a_text_that_was_harmless_before_is_judged_by_its_key_all_the_same():
+    for _ in range(2):
+        assert REDACTOR.tree("xk29qv").value == "xk29qv"
+        assert REDACTOR.tree({"password": "xk29qv"}).counts == {"password": 1}
+
+
+def test_a_short_secret_is_found_however_often_it_comes():
+    for _ in range(3):
+        assert REDACTOR.text("a@b.org").counts == {"email": 1}
+
+
+def test_no_more_texts_are_remembered_than_so_many_short_ones():
+    redactor = Redactor(b"a key")
+    for number in range(3000):
+        redactor.text(f"tag{number}")
+        redactor.text(f"a long text of many words {number} that nobody says a second time")
+    assert len(redactor._harmless) <= 1024
+    assert not any("nobody" in text for text in redactor._harmless)
+
+
 @pytest.mark.parametrize(
     "tree", [{"password": "changeme"}, {"token_limit": "4096"}, {"key": "name"}]
 )

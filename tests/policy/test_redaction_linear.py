@@ -21,6 +21,8 @@ HOSTILE = [
     "login a password ", "Author: <a@b.c", "[REDACTED:email]", "[REDACTED", '"kty" "d":"', "hvs.",
     "xoxb-", "${", "[REDACTED:password]password=", "secret: [", "\\", "'", "token='", "\ue000",
     "identified by '", "ssn 123", "1-2-3-", "Private-Lines: 1\nA", "é@", "密码是", "key=a.b(",
+    "credential('a','", "unseal key 1: ", "role a password ", "nonce=", "Basic QUJD",
+    "pw=[]string{",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import random
 import string
+from base64 import b64encode
 
 import pytest
 
@@ -26,6 +27,7 @@ LEFT_ALONE = [
     f"golang.org/x/crypto v0.1.0 h1:{BASE64_88[:43]}=", f'checksum = "{HEX64}"',
     f'    {{file = "keyring-24.3.0-py3-none-any.whl", hash = "sha256:{HEX64}"}},',
     '"js-tokens": "^4.0.0"', "jsonwebtoken@9.0.2:", 'password-prompt: "^1.1.2"',
+    '"illuminate/auth": "self.version"', r'"JWTAuth": "Tymon\\Facades\\JWTAuth"',
     "github.com/martini-contrib/auth v0.0.0-20150219114609-fa62c19b7ae8/go.mod h1:abc=",
     # git logs
     "Author: Jane Doe <jane@doe.org>", "    Co-authored-by: J. Doe <j@doe.org>",
@@ -35,7 +37,7 @@ LEFT_ALONE = [
     "def login(user, password): ...", 'secret = config["secret"]', "if password is None:",
     "const token = await getToken(user);", "this.password = password;", "max_tokens: 4096",
     'parser.add_argument("--password")', "primaryKey: 'user_id'", 'key="name"',
-    "SECRET_NAME = 'db'",
+    "SECRET_NAME = 'db'", "salt = os.urandom(16)", "nonce_size=12", 'Credentials(user, "x")',
     "type Password struct {", "password_hash = hash(password)", "tokens = text.split()",
     'cache_key = "user:42"', "keys = sorted(found)", "pass", "bypass = True", "token: Token",
     # stand-ins
@@ -47,6 +49,9 @@ LEFT_ALONE = [
     # sentences
     "I forgot my password and token.", "The key is to rest.", "Please reset the password today",
     "a password with sha256 or argon2", "use bearer authentication", "cookie: yes please",
+    "a change must pass: `make check`", "the password for user 'jane' is reset",
+    'password: "Enter your password"', "the token island2 is far", "auth tools 4you22",
+    "support the --ask-pass option", "--ssl-key and --ssl-cert",
     "The secret to happiness is 42.", "pass the salt: it is 3 pm", "my key takeaways: 1, 2",
     # numbers
     "2024-03-15 10:22:33", "2024-03-15T10:22:33.123456Z", "version 10.15.7.1234", "192.168.100.200",
@@ -76,7 +81,9 @@ HIDDEN = [
     '{{\\"apiKey\\": \\"{}\\"}}', "api.key={}", "[x]\napi_key = {}\n", 'env "API_KEY" = "{}"',
     "- name: API_KEY\n  value: {}", '{{"name":"API_KEY","value":"{}"}}', 'setApiKey("{}")',
     "https://host/x?api_key={}&y=1", "x-api-key: {}", "--api-key {}", "--api-key={}",
-    "api_key: str = '{}'", 'secrets = ["{}"]', "**API key:** {}", "api_key = b'{}'",
+    "api_key: str = '{}'", 'Tokens: []string{{"{}"}}', 'key = []byte("{}")',
+    "key = unhexlify('{}')", "SALT={}", 'nonce="{}"', "authsalt: {}", "DB_PW={}", "auth token {}",
+    'secrets = ["{}"]', "**API key:** {}", "api_key = b'{}'",
     'token = SecretStr("{}")', "access_token%3D{}%26x",
     # headers
     "Authorization: Bearer {}", '"Authorization": "token {}"', "-H 'authorization: Bearer {}'",
@@ -85,6 +92,8 @@ HIDDEN = [
     "mysql -uroot -p{} db", "sshpass -p {} ssh host", "docker login -u me -p {} host",
     "curl -u me:{} https://h", "PGPASSWORD={} psql", "redis-cli -h host -a {} ping",
     "CREATE USER a IDENTIFIED BY '{}';", "ALTER ROLE a WITH PASSWORD '{}';",
+    "ALTER ROLE some_very_long_name_of_a_role PASSWORD '{}';", "vault operator unseal {}",
+    "Unseal Key 2: {}", 'new NetworkCredential("me", "{}")', "HTTPBasicAuth('me', '{}')",
     "machine host login me password {}", "openssl enc -passin pass:{} -in x",
     "ConvertTo-SecureString '{}' -AsPlainText", "echo {} | sudo -S ls",
     # addresses
@@ -103,6 +112,39 @@ def test_a_secret_is_hidden_wherever_it_is_written(place):
     assert VALUE not in found
     before = place.format("\0").split("\0")[0]
     assert found.startswith(before), "what stands before the secret stays"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("sql_password: cGFzc3dvcmQ=", "cGFz"),  # no type, and no default after it
+        ("password: 'open sesame'", "sesame"),
+        ("password: 'pas:swo:rd'", "pas:"),
+        ("password: 'lalala'", "lalala"),
+        ("password: 'hello<ther>e'", "ther"),
+        ("oauth_token = '123456789'", "1234"),
+        ("docker run -e A=b -e ROOT_PASSWORD=verysecret", "very"),
+        ("TWITTER_OAUTH_KEY=twitteroauthkey", "twitteroauth"),
+        ("Server=a;User Id=b;Password=thing_of_mine;Database=c", "mine"),
+        ("password:   somePASSWORD", "somePASS"),
+        ("query: `auth-password=myAuthPassword&domain=b`", "myAuth"),
+    ],
+)
+def test_a_password_made_by_a_person_is_hidden_too(text, secret):
+    assert secret not in REDACTOR.text(text).text
+
+
+def test_basic_credentials_are_known_by_what_they_say():
+    """Without a digit they look like a word; decoded they are a name and a password."""
+    login = b64encode(b"user:pass").decode()
+    assert not any(map(str.isdigit, login))
+    assert REDACTOR.text(f'header: "Basic {login}"').counts == {"password": 1}
+    assert not REDACTOR.text('header: "Basic headphones"').counts
+
+
+def test_a_long_value_without_quotes_is_hidden_to_its_end():
+    value = samples.drawn(CHANCE, samples.WORD, 900)
+    assert REDACTOR.text(f"TOKEN={value} and so on").text.endswith("] and so on")
 
 
 @pytest.mark.parametrize(

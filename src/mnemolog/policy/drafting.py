@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ from mnemolog.policy.access import Viewer
 from mnemolog.settings import Storage
 
 
-class Drafted(NamedTuple):
+class Drafted(msgspec.Struct, frozen=True):
     """A checked entry; whether its id was given; what the receipt has to say."""
 
     entry: Entry
@@ -31,7 +31,7 @@ Redact = Callable[[Any], tuple[Any, Mapping[str, int]]]
 """Hides secrets in a tree of texts; says how many of each kind."""
 
 
-class Circumstances(NamedTuple):
+class Circumstances(msgspec.Struct, frozen=True):
     """Where, for whom and when an entry is written."""
 
     session_id: str | None
@@ -59,7 +59,7 @@ def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
     _settle_time(fields, to_text(where.now), notes)
     entry = Entry(v=FORMAT, **fields)
     _check_sizes(entry, where.storage)
-    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)), hidden)
+    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)) if notes else (), hidden)
 
 
 def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
@@ -67,13 +67,13 @@ def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
     if redact is None:
         return ()
     kinds: dict[str, int] = {}
-    for name in _SAID:
-        if fields.get(name):
-            fields[name], counts = redact(fields[name])
-            kinds.update(counts)
-    _hide_named(fields, redact, kinds)
-    for name in _NAMED:
-        if fields.get(name):
+    for name in sorted(_SAID & fields.keys()):
+        fields[name], counts = redact(fields[name])
+        kinds.update(counts)
+    if isinstance(fields["content"], dict):
+        _hide_named(fields, redact, kinds)
+    for name in sorted(_NAMED & fields.keys()):
+        if fields[name]:
             fields[name] = _tag(fields[name], redact, kinds)
     if "tags" in fields:
         fields["tags"] = tuple(dict.fromkeys(_tag(tag, redact, kinds) for tag in fields["tags"]))
@@ -82,8 +82,8 @@ def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
 
 def _hide_named(fields: dict[str, Any], redact: Redact, kinds: dict[str, int]) -> None:
     """A preference called `db_password` says by its key what its value is."""
-    content = fields.get("content")
-    if isinstance(content, dict) and isinstance(content.get("key"), str) and "value" in content:
+    content = fields["content"]
+    if isinstance(content.get("key"), str) and "value" in content:
         clean, counts = redact({content["key"]: content["value"]})
         if counts:
             fields["content"] = {**content, "value": next(iter(clean.values()))}
@@ -164,15 +164,19 @@ def preference_id(agent_id: str | None, key: object) -> str:
 
 def _check_sizes(entry: Entry, storage: Storage) -> None:
     content = entry.content
-    size = len(content.encode()) if isinstance(content, str) else len(msgspec.json.encode(content))
-    quota.check_content(size, storage)
+    if not isinstance(content, str):
+        quota.check_content(len(msgspec.json.encode(content)), storage)
+    elif len(content) * _WIDEST > storage.max_content_bytes:
+        quota.check_content(len(content.encode()), storage)
     beside = (entry.metadata, entry.context, entry.tags, entry.references)
     if any(beside):
         quota.check_envelope(len(msgspec.json.encode(beside)))
 
 
-_SAID = ("content", "context", "metadata")
-_NAMED = ("category", "role", "compartment")
+# So many bytes a character takes at most.
+_WIDEST = 4
+_SAID = frozenset(("content", "context", "metadata"))
+_NAMED = frozenset(("category", "compartment", "role"))
 FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
 _KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
          "importance", "metadata")  # fmt: skip

@@ -1,20 +1,20 @@
 """Finds values by the names before them: `password = "…"`, `"apiKey": "…"`, `<token>…</token>`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mnemolog.policy.redaction.manners import Written, is_meant
 from mnemolog.policy.redaction.names import Family, family
-from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD
+from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD, NAMES_OF_CHANCE
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, read
 
 # A name and what joins it to its value. Every part is bounded; \uff1a is the wide colon.
 _HEAD = re.compile(
-    rf"""(?: (?:{"|".join(NAMES)}) [\w.\-$]{{0,40}}+
+    rf"""(?: (?:{"|".join((*NAMES, *NAMES_OF_CHANCE))}) [\w.\-$]{{0,40}}+
            | (?:{"|".join(NAMES_ABROAD)}) [a-z\u0430-\u044f]{{0,2}} )
     (?P<close> [\\"'`\])}}*?!]{{0,8}} )
-    (?: [ \t]{{0,16}} (?P<typed> :[ ]?&?[a-z][\w.\[\]|<>]{{0,24}}[ ]?=(?![=>])
+    (?: [ \t]{{0,16}} (?P<typed> :[ ]?&?[a-z][\w.\[\]|<>]{{0,24}}[ ]?=(?=[ ]?[^\s=>\#])
                               | [ ](?:string|str|text)[ ]?:?=(?!=) )
       | (?P<spaced> [ \t]{{0,30}})
         (?P<sign> => | := | ={{1,3}} | !={{1,2}} | \|\| | \?\? | [?+]= | -> | <- | %3d | \uff1a
@@ -24,13 +24,16 @@ _HEAD = re.compile(
       | (?P<named> (?: ,\s{{0,60}} | \s{{1,60}} ) \\{{0,3}}["']? value \\{{0,3}}["']? \s? [:=] )
       | (?P<pair> ,[ ]? )
       | (?P<tag> > )
-      | (?P<said> [ ](?:is|was|are|es|ist|est|to)[ ]?:? | 是 | 为 | 為 | は | [ ](?=\S) )
+      | (?P<said> [ ](?:is|was|are|es|ist|est|to)\b[ ]?:? | 是 | 为 | 為 | は | [ ](?=\S) )
     )
     (?P<gap> [ \t]{{0,30}} \*{{0,2}} [ ]? ) """,
     re.VERBOSE,
 )
-_ITEM = re.compile(r"\s{0,40}[\[,]\s{0,40}(?=[\"'`])")
+# A list: `["…", "…"]`, and as Go writes it; `[]byte("…")` is none.
+_LIST = re.compile(r"\[\]string(?=\{)|(?=\[(?!\]))")
+_ITEM = re.compile(r"\s{0,40}[\[{,]\s{0,40}(?=[\"'`])")
 _BEFORE = re.compile(r"[\w.\-$]{0,48}")
+_NO_NAME = frozenset(" \n\t\"'`,;:=&?<>(){}[]")
 
 
 def find_assigned(text: str, folded: str) -> Iterator[Span]:
@@ -59,21 +62,27 @@ def _kind(of: Family) -> str:
     return "password" if of is Family.PASSWORD else "api-key"
 
 
-def _values(text: str, head: re.Match[str]) -> Iterator[Value]:
+def _values(text: str, head: re.Match[str]) -> Iterable[Value]:
     """The value after a name, or the quoted ones of a list."""
     at = head.end()
-    if head["sign"] and text.startswith("[", at):
-        while (item := _ITEM.match(text, at)) and (value := read(text, item.end())):
-            if not value.is_quoted:
-                return
-            yield value
-            at = value.end + 1
-    elif value := read(text, at):
+    if text.startswith("[", at) and head["sign"] and (opened := _LIST.match(text, at)):
+        return _items(text, opened.end())
+    value = read(text, at)
+    return (value,) if value else ()
+
+
+def _items(text: str, at: int) -> Iterator[Value]:
+    while (item := _ITEM.match(text, at)) and (value := read(text, item.end())):
+        if not value.is_quoted:
+            return
         yield value
+        at = value.end + 1
 
 
 def _name_before(text: str, at: int) -> int:
     """How many characters of the name stand before the word that was found."""
+    if not at or text[at - 1] in _NO_NAME:
+        return 0
     # A slice that goes backwards; at the very beginning None says "to the end".
-    found = _BEFORE.match(text[at - 1 : at - 49 if at > 48 else None : -1]) if at else None
+    found = _BEFORE.match(text[at - 1 : at - 49 if at > 48 else None : -1])
     return found.end() if found else 0

@@ -15,6 +15,13 @@ _FLAG = re.compile(
     r"-(?<![\w-]-)-?((?:[a-z][\w.-]{0,40}?)?(?:pass|pwd|secret|token|key|auth|cred)[\w-]{0,20})"
     r"(?:=| {1,4}|\", \")"
 )
+# After a flag these go on with a sentence about it.
+_SAID_OF_FLAGS = frozenset(
+    "option options flag flags argument arguments parameter parameters switch and or in to is was"
+    " as are when if for from with not on can cannot should must will support".split()
+)
+# The second of two strings is the password.
+_PAIR = r"s?\([\"'][^\"'\n]{1,80}[\"'],[ ]?(?=[\"'])"
 # Up to here a flag belongs to its program.
 _FAR = r"[^\n|;]{0,120}?"
 _USER = rf"{_FAR}[ ](?:-u|--user|-a|--auth|--proxy-user)[ =]?[\"']?[\w.@%+-]{{1,64}}:"
@@ -44,10 +51,16 @@ _BY_PROGRAM = {
     "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
     "identified": r"(?:[ ]with[ ][\w']{1,40})?[ ](?:by|as)(?:[ ]password)?[ ]{1,4}(?=['\"])",
     "login ": r"\S{1,80}\s{1,8}password[ ]",
+    "unseal": r"(?:[ ]key[ ][0-9]{1,2}:)?[ ](?=[\w+/=]{24})",
+    "credential": _PAIR,
+    "basicauth": _PAIR,
+    "passwordtoken": _PAIR,
+    "passwordauthentication": _PAIR,
     "password": r"(?:[ ]for[ ][^=\n]{1,60}=)?[ ]?=?[ ]?(?:password\()?(?=['\"])",
 }
 _SAYS_SQL = re.compile(
-    r"(?:with|encrypted|set|alter|create|login|superuser|createdb|role \w+) (?:login )?$"
+    r"\b(?:with|encrypted|set|alter|create|login|superuser|createdb|(?:role|user) \S{1,64}) "
+    r"(?:login )?$"
 )
 _CRYPT = re.compile(
     r"\$(?:2[abxy]?\$\d\d|[15689]|krb5[a-z]{2,6}|apr1|y|gy|argon2(?:id|i|d)|pbkdf2[\w-]{0,16}|scrypt|sha1)"
@@ -62,6 +75,8 @@ def find_flags(text: str, folded: str) -> Iterator[Span]:
         value = read(text, found.end()) if of else None
         if of is None or value is None or value.text.startswith("-"):
             continue
+        if value.text.lower() in _SAID_OF_FLAGS and not value.is_quoted:
+            continue
         is_clear = of is Family.PASSWORD or (of is Family.SECRET and "-" in found[1])
         if is_secret(value.text, of, is_quoted=value.is_quoted or is_clear):
             yield Span(value.start, value.end, PASSWORD if of is Family.PASSWORD else KEY)
@@ -72,6 +87,9 @@ def find_in_commands(text: str, folded: str) -> Iterator[Span]:
     for program in _BY_PROGRAM:
         if program in folded:
             for found in _search(program).finditer(folded):
+                # In SQL the word alone says nothing; most texts that have it are not SQL.
+                if program == "password" and not _says_sql(folded, found.start()):
+                    continue
                 value = read(text, found.end())
                 if value and _is_given(folded, program, found.start(), value):
                     yield Span(value.start, value.end, PASSWORD)
@@ -92,10 +110,13 @@ def _is_given(folded: str, program: str, start: int, given: Value) -> bool:
     value = given.text
     if not value or value.startswith("-"):
         return False
-    if program == "password":
-        said = _SAYS_SQL.search(folded, max(0, start - 20), start)
-        return said is not None and not is_template(value)
     if program in ("login ", "convertto-securestring"):
         is_clear = given.is_quoted or "machine " in folded[max(0, start - 90) : start]
         return is_secret(value, Family.PASSWORD, is_quoted=is_clear)
-    return not (is_template(value) if program == "identified" else is_stand_in(value))
+    is_sql = program in ("identified", "password")
+    return not (is_template(value) if is_sql else is_stand_in(value))
+
+
+def _says_sql(folded: str, start: int) -> bool:
+    is_word = folded[start - 1 : start] == " "
+    return is_word and _SAYS_SQL.search(folded, max(0, start - 80), start) is not None

@@ -53,6 +53,10 @@ _LINE_END = ("", "\n", "\r")
 def is_meant(it: Written) -> bool:
     """Whether this way of writing a name and a value gives the one to the other."""
     head = it.head
+    if " " in it.value.text and it.name.lower() == "pass":
+        return False  # a verb, and what passes
+    if head["sign"] is not None:
+        return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
     if head["said"] is not None:
         return _is_said(it) if it.of is Family.PASSWORD else _is_plainly_random(it)
     if head["call"] is not None:
@@ -62,7 +66,7 @@ def is_meant(it: Written) -> bool:
     if head["tag"] is not None:
         is_element = it.before == "<" and it.text.startswith("</", it.value.end)
         return is_element and it.is_secret(is_quoted=it.of is Family.PASSWORD)
-    return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
+    return it.is_secret(is_quoted=it.value.is_quoted)
 
 
 def _is_said(it: Written) -> bool:
@@ -110,18 +114,28 @@ def _is_pair(it: Written) -> bool:
 
 def _is_literal(it: Written) -> bool:
     """`password: postgres` on a line of its own, `PASSWORD=postgres` in an environment."""
-    if it.value.is_quoted or it.of is Family.KEY or not it.is_secret(is_quoted=True):
+    if it.value.is_quoted or it.of is Family.KEY:
         return False
-    if it.head["sign"] == "=" and not it.head["spaced"] and not it.head["gap"]:
-        return _is_in_environment(it) or _is_in_query(it)
-    is_yaml = it.head["sign"] == ":" and it.head["gap"] == " " and not it.head["close"]
-    if not is_yaml or it.after not in _LINE_END or not _begins_line(it):
+    if it.head["sign"] == "=" and it.after == ";":
+        is_plain = _is_in_connection(it)
+    elif it.head["sign"] == "=" and not it.head["spaced"] and not it.head["gap"]:
+        is_plain = _is_in_environment(it) or _is_in_query(it)
+    else:
+        is_plain = _is_in_yaml(it)
+    return is_plain and it.is_secret(is_quoted=True)
+
+
+def _is_in_yaml(it: Written) -> bool:
+    is_joined = it.head["sign"] == ":" and not it.head["close"]
+    if not is_joined or it.after not in _LINE_END or not _begins_line(it):
         return False
-    return it.of is Family.PASSWORD or (len(it.value.text) >= 8 and it.value.text.isalnum())
+    if it.of is Family.PASSWORD:
+        return it.head["gap"].isspace()
+    return it.head["gap"] == " " and len(it.value.text) >= 8 and it.value.text.isalnum()
 
 
 def _is_in_environment(it: Written) -> bool:
-    if it.name.isupper() and it.after == " ":
+    if it.name.isupper() and (it.after == " " or (it.before == " " and it.after in _LINE_END)):
         return True
     if it.before in ("'", '"') and it.after == it.before:
         return True
@@ -130,7 +144,15 @@ def _is_in_environment(it: Written) -> bool:
 
 
 def _is_in_query(it: Written) -> bool:
-    return it.before in ("?", "&") and it.after in ("&", "'", '"', *_LINE_END)
+    if it.before in ("?", "&"):
+        return it.after in ("&", "'", '"', *_LINE_END)
+    return it.before in ("'", '"', "`") and it.after == "&"  # the first of a form
+
+
+def _is_in_connection(it: Written) -> bool:
+    """`Server=a;User Id=b;Password=c;`, but not the statements of a program."""
+    before = it.text[max(0, it.start - 2) : it.start].rstrip(" ")
+    return it.name.lower() in ("password", "pwd") and before.endswith((";", '"'))
 
 
 def _begins_line(it: Written) -> bool:

@@ -37,7 +37,7 @@ _KEYS_OF = frozenset(
     " host wrapping data salt symmetric activation registration management rest stripe aws"
     " azure gcp google openai anthropic github gitlab slack sendgrid mailgun twilio maps map"
     " steam algolia datadog sentry cloudflare pusher firebase heroku s3 pass pre wpa network"
-    " router otp totp seed recovery backup vault".split()
+    " router otp totp seed recovery backup vault oauth".split()
 )
 _NOT_KEYS_OF = frozenset(
     "public foreign sort cache partition row object index group search dict lookup i"
@@ -55,7 +55,7 @@ _STILL = frozenset(
     " const here now a b v".split()
 )
 _TOKENS = frozenset(
-    "token jwt pat bearer authtoken accesstoken csrf xsrf otp totp verifier nonce".split()
+    "token jwt pat bearer authtoken accesstoken csrf xsrf otp totp verifier nonce salt".split()
 )
 _PLURALS = frozenset("passwords tokens secrets keys".split())
 _SECRETS = frozenset(
@@ -81,7 +81,7 @@ def _family_of(last: str, before: str) -> Family | None:
         return Family.PASSWORD
     if last in _SECRETS or last.endswith("secret"):
         return Family.SECRET
-    if last in _TOKENS or (last.endswith("token") and last != "nontoken"):
+    if last in _TOKENS or (last.endswith(("token", "salt", "nonce")) and last != "nontoken"):
         return Family.TOKEN
     if last.endswith(_GLUED_KEYS) or (last == "key" and before in _KEYS_OF):
         return Family.SECRET
@@ -91,4 +91,4 @@ def _family_of(last: str, before: str) -> Family | None:
 
 
 def _is_pass(word: str) -> bool:
-    return word in ("pass", "passe") or (word.endswith("pass") and word[:-4] in _PASS_OF)
+    return word in ("pass", "passe", "pw") or (word.endswith("pass") and word[:-4] in _PASS_OF)

@@ -6,7 +6,9 @@ from mnemolog.policy.redaction.spans import fold
 from mnemolog.policy.redaction.tokens import RUN
 
 # Every name of a secret contains one of these.
-NAMES = tuple("pass pwd secret token key auth cred senha".split())
+NAMES = tuple("pass pw secret token key auth cred senha".split())
+# What these name is made by chance, and long: without a long word nobody need look for them.
+NAMES_OF_CHANCE = ("salt", "nonce")
 NAMES_ABROAD = tuple("contraseñ парол 密码 密碼 口令 パスワード 비밀번호 lösenord".split())
 
 _TOKEN = (string.ascii_letters + string.digits + "_-").encode()
@@ -31,15 +33,19 @@ class Outline:
     )
 
     def __init__(self, text: str) -> None:
+        self.is_ascii = text.isascii()
+        self.folded = folded = text.lower() if self.is_ascii else fold(text)
         raw = text.encode("utf-8", "surrogatepass")
-        self.folded = folded = fold(text)
-        self.is_ascii = len(raw) == len(text)
         self.has_run = _RUN in raw.translate(_TOKENS)
         # Without what stands between them, the digits of a number lie side by side.
         digits = raw.translate(_NUMBERS, _BETWEEN_DIGITS)
         self.has_short_number = _SHORT_NUMBER in digits
         self.has_long_number = self.has_short_number and _LONG_NUMBER in digits
-        self.has_name = self.has_any(NAMES) or (not self.is_ascii and self.has_any(NAMES_ABROAD))
+        self.has_name = (
+            self.has_any(NAMES)
+            or (self.has_run and self.has_any(NAMES_OF_CHANCE))
+            or (not self.is_ascii and self.has_any(NAMES_ABROAD))
+        )
         # No rule can find anything in a plain text; most are.
         self.is_plain = not (
             self.has_name

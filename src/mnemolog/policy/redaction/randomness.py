@@ -4,10 +4,11 @@ import math
 import re
 from collections import Counter
 
-_CLASSES = str.maketrans(
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0" * 10 + "a" * 26 + "A" * 26
+_CLASSES = bytes.maketrans(
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    b"0" * 10 + b"a" * 26 + b"A" * 26,
 )
-_CHANGE = re.compile("0(?=[aA])|a(?=[0A])|A(?=[0a])")
+_CHANGE = re.compile(b"0(?=[aA])|a(?=[0A])|A(?=[0a])")
 _HEX = re.compile("[0-9a-fA-F]+")
 _DIGIT = re.compile("[0-9]")
 _LETTER = re.compile("[A-Za-z]")
@@ -17,7 +18,8 @@ FEWEST_BITS = 64.0
 
 def changes(word: str) -> float:
     """How often, per character, the word goes from one of a, A, 0 to another; 0.6 by chance."""
-    return len(_CHANGE.findall(word.translate(_CLASSES))) / max(len(word) - 1, 1)
+    classes = word.encode("ascii", "replace").translate(_CLASSES)
+    return len(_CHANGE.findall(classes)) / max(len(word) - 1, 1)
 
 
 def bits(word: str) -> float:

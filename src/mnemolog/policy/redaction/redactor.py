@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from mnemolog.policy.redaction.assignments import secret_under
 from mnemolog.policy.redaction.kinds import KINDS, built_in
@@ -16,9 +18,12 @@ T = TypeVar("T")
 
 # What was hidden may bring two neighbours together that match; more rounds were never seen.
 _MOST_ROUNDS = 4
+# Which texts are worth remembering, and how many of them.
+_SHORT = 32
+_MOST_REMEMBERED = 1024
 
 
-class Redacted(NamedTuple, Generic[T]):
+class Redacted(msgspec.Struct, Generic[T], frozen=True):
     """What is left, and how many things of each kind were hidden; never what they were."""
 
     value: T
@@ -31,7 +36,11 @@ class Redacted(NamedTuple, Generic[T]):
 
 
 class Redactor:
-    """Hides what its rules find. Keeps no text; may be shared by threads."""
+    """Hides what its rules find. May be shared by threads.
+
+    Of all texts it keeps only short ones in which there is nothing to hide: roles, tags and keys
+    come again with every entry.
+    """
 
     def __init__(
         self,
@@ -41,6 +50,7 @@ class Redactor:
         rules: Iterable[str] | None = None,
     ) -> None:
         self._key = key
+        self._harmless: set[str] = set()
         self._kinds = frozenset(KINDS if rules is None else map(built_in, rules))
         self._rules = [rule for rule in RULES if rule.kinds & self._kinds]
         given = patterns.items() if isinstance(patterns, Mapping) else patterns
@@ -57,22 +67,36 @@ class Redactor:
         A text under a key such as `password` is judged by the key.
         """
         counts: dict[str, int] = {}
-        return Redacted(self._walked(value, "", counts), counts)
+        hide = self._hidden if isinstance(value, str) else self._walked
+        return Redacted(hide(value, counts), counts)
 
     def _hidden(self, text: str, counts: dict[str, int]) -> str:
+        if text in self._harmless:
+            return text
+        spans = self._found(text)
+        if not spans and len(text) <= _SHORT:
+            self._remember(text)
         for _ in range(_MOST_ROUNDS):
-            spans = self._found(covered(text))
             if not spans:
                 break
             _count(spans, counts)
             text = self._replaced(text, spans)
+            spans = self._found(text)
         return text
 
+    def _remember(self, text: str) -> None:
+        if len(self._harmless) >= _MOST_REMEMBERED:
+            self._harmless.clear()
+        self._harmless.add(text)
+
     def _found(self, text: str) -> list[Span]:
-        """What is to be hidden, in order and disjoint; `text` has its placeholders covered."""
+        """What is to be hidden, in order and disjoint."""
         seen = Outline(text)
         if seen.is_plain and not self._own:
             return []
+        bare = covered(text)
+        if bare is not text:
+            text, seen = bare, Outline(bare)
         spans = [span for rule in self._near(seen) for span in rule.find(text, seen.folded)]
         spans = [span for span in spans if span.kind in self._kinds]
         for pattern in self._own:
@@ -90,13 +114,13 @@ class Redactor:
             at = end
         return "".join((*parts, text[at:]))
 
-    def _walked(self, value: Any, key: str, counts: dict[str, int]) -> Any:
+    def _walked(self, value: Any, counts: dict[str, int], key: str = "") -> Any:
         if isinstance(value, str):
             return self._leaf(value, key, counts)
         if isinstance(value, dict):
             return self._object(value, counts)
         if isinstance(value, list | tuple):
-            items = [self._walked(item, key, counts) for item in value]
+            items = [self._walked(item, counts, key) for item in value]
             if all(new is old for new, old in zip(items, value, strict=True)):
                 return value
             return items if isinstance(value, list) else tuple(items)
@@ -119,7 +143,7 @@ class Redactor:
         is_same = True
         for key, item in value.items():
             new_key = self._hidden(key, counts) if isinstance(key, str) else key
-            new_item = self._walked(item, key if isinstance(key, str) else "", counts)
+            new_item = self._walked(item, counts, key if isinstance(key, str) else "")
             is_same = is_same and new_key is key and new_item is item
             made[key if new_key is key else _free(new_key, made, value)] = new_item
         return value if is_same else made

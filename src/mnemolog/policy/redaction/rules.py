@@ -56,7 +56,9 @@ def _is_near_signature(seen: Outline) -> bool:
 
 
 def _is_near_header(seen: Outline) -> bool:
-    return (seen.has_name or seen.has_run) and seen.has_any(("auth", "bearer", "basic", "ntlm"))
+    # Short credentials are no long word, but base64 mostly ends in an equals sign.
+    is_clear = seen.has_name or seen.has_run or "=" in seen.folded
+    return is_clear and seen.has_any(("auth", "bearer", "basic", "ntlm"))
 
 
 def _is_near_cookie(seen: Outline) -> bool:
@@ -68,7 +70,9 @@ def _is_near_flag(seen: Outline) -> bool:
 
 
 def _is_near_command(seen: Outline) -> bool:
-    return seen.has_name or " -" in seen.folded or "identified" in seen.folded
+    if seen.has_name or " -" in seen.folded or "identified" in seen.folded:
+        return True
+    return seen.has_run and "unseal" in seen.folded
 
 
 def _is_near_hash(seen: Outline) -> bool:

@@ -31,10 +31,10 @@ _BARE_WORDS = frozenset(
     " only if when then".split()
 )
 _LONGEST = 120
-_SEPARATORS = re.compile(r"[\W_]+|[0-9]$")
+_SEPARATORS = re.compile(r"[^\w:]+|_|[0-9]$")
 _SPOKEN = re.compile(
     r"(?:your|insert|enter|replace|change|put|paste|fill|type|provide|specify|choose)"
-    r"(?![a-z]{0,3}$)[a-z]*|[a-z]*(?:here|placeholder|changeme|replaceme|redacted|goeshere)"
+    r"(?![a-z]{0,3}$)[a-z]*|[a-z]*(?:(?<![tw])here|placeholder|changeme|replaceme|redacted|goeshere)"
 )
 _INTERPOLATED = ("${", "$(", "{{", "#{", "@{", "<%", "%(", "{}")
 _TEMPLATE = re.compile(
@@ -49,6 +49,7 @@ _ELSEWHERE = re.compile(
     r"""(?:env|vault|op|file|ref|secret|arn|ssm|asm|gcp|aws|azure|sops|kms|awssm|keyring|secretref
           |projects|cloud)[:/]\S*
       | (?:os|process|sys|import)\.\S+ | ENC\[.* | !\w.* | [A-Za-z][\w+.-]*://.*
+      | [A-Z]\w*(?:\\{1,2}[A-Z]\w*)+                                   # a class of PHP
       | (?:~|\.{1,2})?/[\w.-]+(?:/[\w.@-]+)+/? | ~?/(?:[\w.-]+/)*[\w-]+\.[a-z]{2,5} | [A-Za-z]:\\.*
       | [\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|txt|toml|ini|env|conf|pub|asc|html?
           |js|ts|py)
@@ -56,7 +57,7 @@ _ELSEWHERE = re.compile(
     re.VERBOSE,
 )
 _VERSION = re.compile(
-    r"[\^~<>=vV*\s]*(?:\d+\.){1,3}[\dx*]+(?:[-+.][\w.]+)?|[\^~<>=]+\s*\d[\w.]*|\*|latest"
+    r"[\^~<>=vV*\s]*(?:\d+\.){1,3}[\dx*]+(?:[-+.][\w.]+)?|[\^~<>=]+\s*\d[\w.]*|\*|latest|self\.version"
 )
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
@@ -67,15 +68,24 @@ def is_template(value: str) -> bool:
         return True
     if len(value) <= _LONGEST and _TEMPLATE.fullmatch(value):
         return True
+    if "{" not in value and "(" not in value and "<" not in value:
+        return False  # no mark is without one of them
     for mark in _INTERPOLATED:  # noqa: SIM110 - a generator costs as much as the search
         if mark in value:
             return True
     return False
 
 
+def _is_one_letter(value: str) -> bool:
+    """`xxxx`, `xxxx-xxxx`, `...`: one letter over and over, if any; a number may be a pin."""
+    if len(set(value)) > 3 or value.isdigit():
+        return False
+    return len(set(filter(str.isalnum, value))) <= 1
+
+
 def is_stand_in(value: str, *, is_quoted: bool = True) -> bool:
     """Whether a value names, describes or refers to a secret instead of being one."""
-    if len(value) < 3 or (len(set(value)) <= 2 and not value.isdigit()):
+    if len(value) < 3 or _is_one_letter(value):
         return True
     if is_template(value):
         return True

@@ -16,14 +16,14 @@ LONGEST_JUDGED = 120
 _WRAPPERS = (
     r"(?:new[ ])?(?:[A-Za-z0-9]{1,12}\.)?(?:String|Buffer\.from|[Bb]ytes|[Bb]ytearray|Some|Ok|Just"
     r"|(?:url|standard_|b64)?[Dd]ecode(?:String|Base64)?|b64decode|Guid|quote|strip|_|t|atob|utf8"
-    r"|ByteString|HexToBytes|fromhex|str|raw"
+    r"|ByteString|HexToBytes|fromhex|unhexlify|\[\]byte|str|raw"
     r"|[A-Z]\w{0,24}?(?:Secret|Credential|String|Password|Secure|Plain|Token)\w{0,24})\("
 )
 _OPEN = re.compile(
     rf"(?:{_WRAPPERS}){{0,2}}[@$:rbfuRBFUL]{{0,2}}(\\{{0,3}}(?:\"\"\"|``|'''|[\"'`\u201c\u2018«]))"
 )
 _CLOSERS = {"\u201c": "\u201d", "\u2018": "\u2019", "«": "»"}
-_BARE = re.compile(r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,256}")
+_BARE = re.compile(r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,1024}")
 
 _CODE = re.compile(
     r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+\(?.*|[\w.$:>-]+[(\[].*|[({\[].*|\*\w+|&\w+"
@@ -33,8 +33,15 @@ _WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
 _SPACE = re.compile(r"\s")
 _SPECIAL = re.compile(r"[!@#$%^&*+~?=]")
 _RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
-_LABEL = re.compile("pass|enter|must|char|least|invalid|require|type|your|forgot|reset|%[sd]|{|<")
+# A label for a person begins with a capital, or ends like a sentence.
+_PHRASE = re.compile(r"[a-z]{1,16}(?:[ ][a-z]{1,16}){1,5}")
+_LABEL = re.compile(
+    r"pass|\benter\b|must|char|least|invalid|require|type|your|forgot|reset|%[sd]|{|<"
+)
 LONGEST_PHRASE = 40
+_SHORTEST = {Family.PASSWORD: 3, Family.SECRET: 6, Family.TOKEN: 8, Family.KEY: 12}
+# Numbers in quotes that are secrets; a short one under `token` may count tokens.
+_FEWEST_DIGITS = {Family.SECRET: 6, Family.TOKEN: 9}
 
 
 class Value(NamedTuple):
@@ -76,6 +83,8 @@ def _closing(text: str, start: int, opener: str) -> int | None:
 
 def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     """Whether a value, given under a name of this family, has to be hidden."""
+    if len(value) < _SHORTEST[of]:
+        return False
     if len(value) > LONGEST_JUDGED:
         return is_random(value[:LONGEST_JUDGED])
     if is_stand_in(value, is_quoted=is_quoted) or (not is_quoted and _CODE.fullmatch(value)):
@@ -85,7 +94,7 @@ def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     if of is Family.PASSWORD:
         return is_quoted or _is_password(value)
     if value.isdigit():
-        return is_quoted and of is Family.SECRET and len(value) >= 6
+        return is_quoted and len(value) >= _FEWEST_DIGITS.get(of, len(value) + 1)
     if of is Family.KEY:
         is_long = len(value) >= (16 if is_hex(value) else 12)
         return is_long and has_digit(value) and is_random(value) and value[0] != "/"
@@ -104,8 +113,8 @@ def _is_password(value: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """`Mr. N00dles`, but not `Password must have 8 characters`."""
-    is_odd = _RARE_IN_LABELS.search(value) is not None
+    """`Mr. N00dles`, `open sesame`, but not `Password must have 8 characters`."""
+    is_odd = _RARE_IN_LABELS.search(value) is not None or _PHRASE.fullmatch(value) is not None
     return is_odd and len(value) <= LONGEST_PHRASE and _LABEL.search(value.lower()) is None
 
 

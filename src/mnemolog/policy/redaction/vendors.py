@@ -43,6 +43,7 @@ SHAPES: dict[str, str] = {
     "mdb_sa_sk_": _at_least(DASH, 30),
     "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.": _at_least(r"[\w.-]", 40),
     "hvs. hvb. hvr.": _at_least(DASH, 20),
+    "s.CAES": _at_least(DASH, 60),
     "pul-": _at_least(HEX, 40),
     "ico-": f"{WORD}{{32}}(?!{WORD})",
     "pnu_ pnb_": _at_least(WORD, 36),
@@ -71,7 +72,7 @@ SHAPES: dict[str, str] = {
     "sgp_": f"(?:{HEX}{{16}}_|local_)?{HEX}{{40}}",
     "sqp_ squ_ sqa_": _at_least(HEX, 40),
     "CCIPAT_ CCIPRJ_": f"{WORD}{{20,24}}_{HEX}{{40}}",
-    "bkua_": _at_least(HEX, 40),
+    "bkua_": _at_least(LOWER, 40),
     "API-": f"{UPPER}{{25,32}}(?!{WORD})",
     "npm_": _at_least(WORD, 36),
     "pypi-AgE": _at_least(DASH, 40),
@@ -148,6 +149,13 @@ SHAPES: dict[str, str] = {
     "SK AC": "[0-9a-f]{32}(?![A-Za-z0-9])",
     "pat-na1- pat-eu1- pat-na2-": _at_least(DASH, 32),
     # work
+    "pk_": f"[0-9]{{6,10}}_{UPPER}{{30,40}}(?!{DASH})",
+    "tkn.v1_": _at_least(r"[\w=-]", 40),
+    "VF.": r"(?:[A-Z]{2}\.)?[0-9a-f]{24}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])",
+    "1000.": f"{HEX}{{32}}\\.{HEX}{{32}}(?!{WORD})",
+    "BBFF- BBUS-": f"{WORD}{{30,32}}(?!{DASH})",
+    "scp-live- scp-test-": f"{LOWER}{{32}}(?!{WORD})",
+    "aio_": f"{WORD}{{28}}(?!{DASH})",
     "secret_": f"{WORD}{{43}}(?!{DASH})",
     "ntn_": _at_least(WORD, 40),
     "lin_api_ lin_oauth_": _at_least(WORD, 40),
@@ -164,6 +172,7 @@ SHAPES: dict[str, str] = {
     "cmVmdGtuO": _at_least(r"[\w=-]", 50),
     "sm_aat_ sm_sat_": _at_least(DASH, 20),
     "ey_": f"{WORD}{{60,80}}",
+    "TlRMTVNTUAA": _at_least("[A-Za-z0-9+/=]", 20),
     "b.AAAAAQ": _at_least(DASH, 80),
 }  # fmt: skip
 

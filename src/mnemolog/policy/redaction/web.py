@@ -1,6 +1,7 @@
 """Credentials in addresses and in HTTP headers."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 
 from mnemolog.policy.redaction.names import Family
@@ -60,7 +61,8 @@ def find_authorization(text: str, folded: str) -> Iterator[Span]:
             yield Span(*found.span(2), _kind_of(found[1]))
     for found in _SCHEME.finditer(folded):
         value = text[found.start(2) : found.end(2)].rstrip(".")
-        if not is_wordy(value) and is_secret(value, Family.TOKEN, is_quoted=False):
+        is_token = not is_wordy(value) and is_secret(value, Family.TOKEN, is_quoted=False)
+        if is_token or (found[1] == "basic" and _is_login(value)):
             yield Span(found.start(2), found.start(2) + len(value), _kind_of(found[1]))
 
 
@@ -70,6 +72,14 @@ def find_cookies(text: str, folded: str) -> Iterator[Span]:
         value = text[found.start(1) : found.end(1)]
         if has_digit(value) and not is_stand_in(value):
             yield Span(*found.span(1), COOKIE)
+
+
+def _is_login(value: str) -> bool:
+    """Whether the value is a name and a password as Basic writes them."""
+    try:
+        return b":" in b64decode(value, validate=True)
+    except ValueError:
+        return False
 
 
 def _kind_of(scheme: str | None) -> str:
