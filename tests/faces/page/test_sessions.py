@@ -1,9 +1,10 @@
 """Hiding with undo, what is done to sessions by plans, the phone, and everything by keys alone."""
 
+import gzip
 import json
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.faces.page.driving import PHONE, Server, Tab, visiting
 from tests.faces.page.talks import write_talks
@@ -229,3 +230,14 @@ def test_everything_is_reached_by_keys_alone(tab: Tab):
     press("Escape")
     press("t")
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+def test_the_first_view_asks_for_little(browser: Browser, served: Server):
+    with visiting(browser, served) as tab:
+        asked: list[Request] = []
+        tab.page.on("requestfinished", lambda request: asked.append(request))
+        tab.open("/sessions")
+        tab.page.wait_for_timeout(500)
+        assert len(asked) <= 40
+        bodies = [gzip.compress(one.response().body()) for one in asked]  # type: ignore[union-attr]
+        assert sum(map(len, bodies)) <= 80 * 1024

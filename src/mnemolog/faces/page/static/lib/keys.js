@@ -9,6 +9,9 @@ let waiting = "", timer = 0;
 /** Whether single letters do anything: one switch turns them off. */
 export const areOn = signal(localStorage.getItem(OFF) !== "off");
 
+/** Enter was pressed in the search box: the first hit takes the focus once the hits are those of the words typed. */
+export const isEntered = signal(false);
+
 export function toggleLetters() {
   areOn.value = !areOn.value;
   localStorage.setItem(OFF, areOn.value ? "on" : "off");

@@ -1,9 +1,8 @@
 // The bar and the rail.
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { has, me } from "../lib/api.js";
-import { isEntered } from "../lib/asking.js";
 import { time } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { isEntered, takeKeys } from "../lib/keys.js";
 import { line } from "../lib/live.js";
 import { change, go, href, route } from "../lib/route.js";
 import { waitingProposals } from "../lib/review.js";

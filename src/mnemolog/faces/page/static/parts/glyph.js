@@ -1,6 +1,6 @@
 // Types: a shape, a colour and a word; never the colour alone.
 import { html } from "../vendor/preact.js";
-import { visible } from "../lib/format.js";
+import { count, visible } from "../lib/format.js";
 
 const SHAPES = {
   conversation: "M1 3h12v8H1z",
@@ -22,3 +22,15 @@ export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${seen(S
 
 /** The same without a direction of its own. @param {string} text */
 export const seen = (text) => visible(text).map((part) => typeof part === "string" ? part : html`<span class="chip" title="cannot be seen">${part.hidden}</span>`);
+
+export const ORDER = ["conversation", "decision", "finding", "preference", "note", "event"];
+
+/** How a number is made up of types: one thin bar, in their order. @param {{types: Record<string, number>}} props */
+export function Strip({ types }) {
+  const all = Object.entries(types ?? {}).sort(([one], [other]) => rank(one) - rank(other)).filter(([, many]) => many > 0);
+  if (!all.length) return null;
+  const words = all.map(([type, many]) => `${type} ${count(many)}`).join(", ");
+  return html`<span class="strip" role="img" aria-label=${words} title=${words}>${all.map(([type, many]) => html`<i key=${type} data-type=${type} style=${{ flexGrow: many }}></i>`)}</span>`;
+}
+
+const rank = (type) => (ORDER.includes(type) ? ORDER.indexOf(type) : ORDER.length);

@@ -1,7 +1,7 @@
 // A session at a glance, by time; a click or a day leads there.
 import { html, useRef } from "../vendor/preact.js";
 import { day } from "../lib/format.js";
-import { ORDER } from "./strip.js";
+import { ORDER } from "./glyph.js";
 
 const WIDE = 40;
 

@@ -1,9 +1,8 @@
 // Search: hits while one types, each with its reasons; or what a model would be told.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
-import { isEntered } from "../lib/asking.js";
 import { count, entries, plural } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { isEntered, takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";

@@ -9,9 +9,8 @@ import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { act, VERBS } from "../parts/acts.js";
 import { Choice, Facet, Words } from "../parts/filters.js";
-import { Text } from "../parts/glyph.js";
+import { Strip, Text } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
-import { Strip } from "../parts/strip.js";
 import { Grid } from "../parts/table.js";
 import { Loaded } from "../parts/trouble.js";
 
