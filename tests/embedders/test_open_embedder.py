@@ -88,7 +88,7 @@ def test_an_offer_that_is_no_embedder_is_refused(offer):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(SettingsError, match=r"no embedder 'statik'\. Did you mean 'static'\?"):
         open_embedder("statik")
-    with pytest.raises(SettingsError, match=r"Known are: full, minilm, none, small, static"):
+    with pytest.raises(SettingsError, match=r"Known are: full, full-numpy, minilm, none, small"):
         open_embedder("word2vec")
 
 

@@ -22,6 +22,7 @@ _OWN = {
     "static": "mnemolog.embedders.static:StaticEmbedder",
     "small": "mnemolog.embedders.tuned:SmallEmbedder",
     "full": "mnemolog.embedders.tuned:FullEmbedder",
+    "full-numpy": "mnemolog.embedders.tuned:FullOnNumpyEmbedder",
     "minilm": "mnemolog.embedders.minilm:MiniLmEmbedder",
     "none": "mnemolog.embedders.none:NoEmbedder",
 }

