@@ -176,8 +176,11 @@ def test_filters_of_a_search_are_in_the_address_and_come_back_from_it(tab: Tab):
 
 
 def test_context_is_exactly_what_a_model_would_be_told(tab: Tab):
-    page = tab.open("/search?q=which+database&view=context")
-    told = tab.server.api("POST", "/context", {"text": "which database"})
+    # What was read counts, so that the same question may be answered otherwise a moment later.
+    with tab.page.expect_response("**/api/v1/context") as asked:
+        page = tab.open("/search?q=which+database&view=context")
+    told = asked.value.json()
+    assert "which database" in (asked.value.request.post_data or "")
     expect(page.locator("pre.exact")).to_have_text(re.compile("memory kind"))
     assert page.locator("pre.exact").text_content() == told["text"]
     expect(page.locator("[data-tokens]")).to_have_text(f"{told['tokens']:,} tokens")
