@@ -236,10 +236,14 @@ def test_back_leads_to_the_same_place(tab: Tab):
 def test_search_is_two_keys_away_and_back_leads_to_where_one_read(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").last).to_be_in_viewport()
-    for _ in range(8):  # further than the entries that are read at first
+    last = page.get_by_role("article").last
+    for _ in range(40):  # until the entries that were read at first are gone
+        if f"message {LONG - 1}" not in last.inner_text():
+            break
         page.mouse.wheel(0, -1200)
-        page.wait_for_timeout(300)
-    expect(page.get_by_role("article").last).not_to_contain_text(f"message {LONG - 1}")
+        page.wait_for_timeout(200)
+    expect(last).not_to_contain_text(f"message {LONG - 1}")
+    page.wait_for_timeout(500)
     middle = "document.elementFromPoint(400, 400).closest('article')?.dataset.entry"
     read = page.evaluate(middle)
     page.keyboard.press("/")
