@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from bench import (
     batch,
+    embedding,
     forgetting,
     graph,
     growth,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "graph": graph.measure,
     "page": page.measure,
     "mcp": mcp.measure,
+    "embedding": embedding.measure,
 }
 
 
