@@ -1,7 +1,5 @@
 """What people and erasures do at the very moment in which something is being written."""
 
-import subprocess
-import sys
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +11,7 @@ from mnemolog.errors import NodeNotFoundError
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.worker import Worker
 from tests.worker.scribes import SAID, Scribe, open_memory, said, talk, working
+from tests.worker.sharing import set_off
 
 SECRET = "the gate code is seven"
 
@@ -143,20 +142,7 @@ def test_two_workers_a_hand_and_an_erasure_at_once_lose_nothing_and_bring_nothin
     with open_memory(root) as memory:
         for number in range(24):
             memory.reset_session(talk(memory, f"s{number}", f"fact {number}", f"gone {number}."))
-        workers = [
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.worker.sharing", str(root), name],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )
-            for name in ("ann", "bob")
-        ]  # fmt: skip
-        for one in workers:
-            assert one.stdout is not None
-            assert one.stdout.readline() == "ready\n"
-        for one in workers:
-            assert one.stdin is not None
-            one.stdin.write("go\n")
-            one.stdin.flush()
+        workers = set_off(root, "ann", "bob")
         path, added = root / f"users/u1/memory/{SAID}.md", 0
         for number in range(24):
             gone = memory.get_entries(f"s{number}")[1]

@@ -19,6 +19,7 @@ from mnemolog.testing.crash import Recorder
 from mnemolog.worker import Worker
 from tests.worker.dying import ADDRESSES, POINTS
 from tests.worker.scribes import Scribe, open_memory, said, talk, working
+from tests.worker.sharing import set_off
 
 TEXTS = ("one", "two", "three")
 WRITTEN = ADDRESSES[:3]
@@ -168,22 +169,7 @@ def test_two_workers_share_forty_sessions(root):
     with open_memory(root) as memory:
         for number in range(40):
             memory.reset_session(talk(memory, f"s{number}", f"fact {number}", user="u1"))
-        workers = [
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.worker.sharing", str(root), name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for name in ("ann", "bob")
-        ]
-        for one in workers:
-            assert one.stdout is not None
-            assert one.stdout.readline() == "ready\n"
-        for one in workers:
-            assert one.stdin is not None
-            one.stdin.write("go\n")
-            one.stdin.flush()
+        workers = set_off(root, "ann", "bob")
         told = [one.communicate(timeout=240)[0].split("\n") for one in workers]
         assert [one.returncode for one in workers] == [0, 0]
         learned = [line.split()[0] for lines in told for line in lines if "learned" in line]

@@ -4,6 +4,7 @@ The graph is written here, in the few messages of the ONNX format that it needs,
 onnxruntime is asked for. It holds no weights: the session reads them where numpy has them.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,8 @@ from mnemolog.embedders.transformer import (
     Run,
     through_numpy,
 )
+
+_log = logging.getLogger(__name__)
 
 RUNTIME = "onnxruntime"
 SILENT = "ORT_DISABLE_TELEMETRY"
@@ -56,7 +59,8 @@ def _silent_runtime() -> Any:
     os.environ[SILENT] = "1"
     try:
         return resolve_name(RUNTIME)
-    except ImportError:
+    except ImportError as error:
+        _log.warning("onnxruntime is installed and cannot be loaded; numpy serves: %s", error)
         return None
 
 

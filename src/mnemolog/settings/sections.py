@@ -300,8 +300,8 @@ class Search(Section, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             max_length=100,
-            title="static, small, full, minilm, none, or the name of an installed one",
-            description="What compares meanings; another one means that all is embedded anew.",
+            title="static, small, full, full-numpy, minilm, none, or the name of an installed one",
+            description="What compares meanings; another model means that all is embedded anew.",
         ),
     ] = "static"
     timeout_ms: Annotated[

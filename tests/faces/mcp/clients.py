@@ -37,6 +37,18 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "MNEMOLOG_ROOT"}
 
 
+def started(root: Path) -> subprocess.Popen[str]:
+    """A server that is spoken to line by line, as no client would."""
+    return subprocess.Popen(
+        [sys.executable, *words(root)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def over_stdio(root: Path, *more: str, mode: str = HANDSHAKE) -> Client:
     told = StdioServerParameters(
         command=sys.executable, args=words(root, *more), env=environment(), cwd=str(root.parent)

@@ -3,8 +3,6 @@
 import http.client
 import itertools
 import json
-import subprocess
-import sys
 from contextlib import closing
 from functools import partial
 
@@ -16,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mnemolog import Memory
 from mnemolog.faces.mcp.lines import mended
 from mnemolog.tools import TABLE
-from tests.faces.mcp.clients import ENVELOPE, asked, environment, server, words
+from tests.faces.mcp.clients import ENVELOPE, asked, server, started
 
 SECRET = "the rendezvous is at noon"
 LONGEST_ERROR = 1000
@@ -167,23 +165,16 @@ def test_unreadable_lines_do_not_end_a_server_and_half_characters_are_mended(roo
         request(5, "no/such/method", {}),
         request(6, "ping", {}),
     ]  # fmt: skip
-    started = subprocess.Popen(
-        [sys.executable, *words(root)],
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdin is not None
-    assert started.stdout is not None
-    started.stdin.write("\n".join(lines) + "\n")
-    started.stdin.flush()
+    served = started(root)
+    assert served.stdin is not None
+    assert served.stdout is not None
+    served.stdin.write("\n".join(lines) + "\n")
+    served.stdin.flush()
     answers: dict[int, dict] = {}
     while len(answers) < 6:
-        told = json.loads(started.stdout.readline())
+        told = json.loads(served.stdout.readline())
         answers[told["id"]] = told
-    _, complaints = started.communicate(timeout=60)
+    _, complaints = served.communicate(timeout=60)
     assert [answers[number]["error"]["code"] for number in (2, 3, 5)] == [-32602, -32602, -32601]
     assert answers[4]["result"]["isError"] is False
     assert answers[6]["result"] == {}

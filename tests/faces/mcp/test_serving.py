@@ -21,10 +21,9 @@ from tests.faces.mcp.clients import (
     HANDSHAKE,
     VERSIONS,
     asked,
-    environment,
     said,
     server,
-    words,
+    started,
 )
 
 TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
@@ -180,24 +179,18 @@ def test_a_signal_ends_the_run_too(root):
         "clientInfo": {"name": "test", "version": "1"},
     }
     save = {"name": "save_memory", "arguments": {"compartment": "run", "content": "half done"}}
-    started = subprocess.Popen(
-        [sys.executable, *words(root)],
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdin is not None
-    assert started.stdout is not None
+    served = started(root)
+    assert served.stdin is not None
+    assert served.stdout is not None
     for number, (method, params) in enumerate([("initialize", hello), ("tools/call", save)]):
         line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        started.stdin.write(json.dumps(line) + "\n")
-        started.stdin.flush()
-        assert json.loads(started.stdout.readline())["id"] == number
+        served.stdin.write(json.dumps(line) + "\n")
+        served.stdin.flush()
+        assert json.loads(served.stdout.readline())["id"] == number
     assert len(list(root.glob("sessions/*/runs/*"))) == 1
-    started.send_signal(signal.SIGTERM)
-    assert started.wait(60) == -signal.SIGTERM
-    started.communicate()
+    served.send_signal(signal.SIGTERM)
+    assert served.wait(60) == -signal.SIGTERM
+    served.communicate()
     assert list(root.glob("sessions/*/runs/*")) == []
 
 
@@ -209,25 +202,18 @@ def test_a_client_that_goes_without_its_answers_gets_no_stack_trace(root):
     }
     save = {"name": "save_memory", "arguments": {"compartment": "run", "content": "half done"}}
     lines = [("initialize", hello), *[("tools/call", save)] * 20]
-    started = subprocess.Popen(
-        [sys.executable, *words(root)],
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdin is not None
-    assert started.stdout is not None
-    started.stdout.close()
+    served = started(root)
+    assert served.stdin is not None
+    assert served.stdout is not None
+    served.stdout.close()
     for number, (method, params) in enumerate(lines):
         line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        started.stdin.write(json.dumps(line) + "\n")
-    started.stdin.close()
-    assert started.stderr is not None
-    with started.stderr as complaints:
+        served.stdin.write(json.dumps(line) + "\n")
+    served.stdin.close()
+    assert served.stderr is not None
+    with served.stderr as complaints:
         assert complaints.read() == ""
-    assert started.wait(60) == 0
+    assert served.wait(60) == 0
     assert list(root.glob("sessions/*/runs/*")) == []
 
 

@@ -12,7 +12,7 @@ from tests.faces.page.driving import CHROMIUM, PHONE, QUIET, Server, serving, vi
 from tests.faces.page.talks import write_talks
 
 WINDOW = {"width": 1200, "height": 760}
-PAY = f"/knowledge/{story.USER}/{story.PAY}"
+PAY = story.PAGE
 GRAPH = f"/knowledge/{story.USER}?view=graph&center=projects%2Fpayment-system&depth=2"
 
 

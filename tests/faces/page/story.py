@@ -10,6 +10,22 @@ from mnemolog.worker import Worker
 
 USER = "ada"
 PAY = "projects/payment-system"
+PAGE = f"/knowledge/{USER}/{PAY}"
+# The views that look the same whoever talked: a node, what waits, what is forgotten, how it fares.
+VIEWS = [
+    PAGE,
+    f"{PAGE}?v=2",
+    f"{PAGE}?edit=1",
+    "/review",
+    "/forgetting",
+    "/forgetting?tab=erase",
+    "/forgetting?tab=hidden",
+    "/forgetting?tab=audit",
+    "/health",
+    "/health?tab=charts",
+    "/health?tab=doctor",
+    "/health?tab=settings",
+]
 
 
 def tell(root: Path) -> None:

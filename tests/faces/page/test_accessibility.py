@@ -14,26 +14,14 @@ from tests.faces.page.driving import Server, serving, visiting
 
 AXE = Path(sys.prefix) / "clients/page/node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-PAY = f"/knowledge/{story.USER}/{story.PAY}"
 VIEWS = [
     "/sessions",
     "/sessions/sess-pay",
     "/search?q=database",
     "/search?q=database&view=context",
     "/knowledge",
-    PAY,
-    f"{PAY}?v=2",
-    f"{PAY}?edit=1",
     f"/knowledge/{story.USER}?view=graph&center=projects%2Fpayment-system&as=list",
-    "/review",
-    "/forgetting",
-    "/forgetting?tab=erase",
-    "/forgetting?tab=hidden",
-    "/forgetting?tab=audit",
-    "/health",
-    "/health?tab=charts",
-    "/health?tab=doctor",
-    "/health?tab=settings",
+    *story.VIEWS,
 ]
 
 pytestmark = pytest.mark.skipif(
@@ -69,7 +57,7 @@ def violations(page: Page, rules: dict[str, Any]) -> list[str]:
 
 
 # What differs between the themes is colour alone, and these views have every colour.
-COLOURFUL = [VIEWS[0], VIEWS[1], VIEWS[2], f"{PAY}?v=2", "/review", "/forgetting", "/health"]
+COLOURFUL = [VIEWS[0], VIEWS[1], VIEWS[2], f"{story.PAGE}?v=2", "/review", "/forgetting", "/health"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.faces.page import hostile, story
 from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
 
-PAY = f"/knowledge/{story.USER}/{story.PAY}"
+PAY = story.PAGE
 GRAPH = f"/knowledge/{story.USER}?view=graph&center=projects%2Fpayment-system"
 
 

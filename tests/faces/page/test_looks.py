@@ -10,7 +10,6 @@ from tests.faces.page import story
 from tests.faces.page.driving import PHONE, Server, serving, visiting
 from tests.faces.page.talks import write_talks
 
-PAY = f"/knowledge/{story.USER}/{story.PAY}"
 GRAPH = f"/knowledge/{story.USER}?view=graph&center=projects%2Fpayment-system&depth=2"
 VIEWS = [
     "/sessions",
@@ -19,19 +18,8 @@ VIEWS = [
     "/sessions/talk/entries/dec-database",
     "/search?q=database",
     "/search?q=database&view=context",
-    PAY,
-    f"{PAY}?v=2",
-    f"{PAY}?edit=1",
     GRAPH,
-    "/review",
-    "/forgetting",
-    "/forgetting?tab=erase",
-    "/forgetting?tab=hidden",
-    "/forgetting?tab=audit",
-    "/health",
-    "/health?tab=charts",
-    "/health?tab=doctor",
-    "/health?tab=settings",
+    *story.VIEWS,
 ]
 TYPES = ["conversation", "decision", "finding", "note", "preference"]
 # Twice as large in a window of 1280 × 800: half of the room.
@@ -194,7 +182,7 @@ FOCUSED = """() => {
 
 
 @pytest.mark.parametrize(
-    "view", ["/sessions", "/sessions/talk", "/search?q=database", PAY, "/review", "/health"]
+    "view", ["/sessions", "/sessions/talk", "/search?q=database", story.PAGE, "/review", "/health"]
 )
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(
     browser: Browser, served: Server, view: str
