@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, expect
 
 from tests.faces.processes import COMMAND
 
@@ -21,6 +21,7 @@ QUIET = (
     "--disable-component-update --disable-sync"
 ).split()
 WAIT = 20_000
+EVENTS = "/api/v1/events"
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
@@ -106,11 +107,14 @@ class Tab:
         self.page = page
         self.server = server
         self.wrong: list[str] = []
+        self._under_way: set[Request] = set()
         page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
         page.on("dialog", self._refuse)
         page.on("console", lambda said: self._hear(said.type, said.text))
-        page.on("request", lambda request: self._see(request.url))
+        page.on("request", self._see)
+        page.on("requestfinished", lambda request: self._under_way.discard(request))
+        page.on("requestfailed", lambda request: self._under_way.discard(request))
 
     def _refuse(self, dialog: Dialog) -> None:
         self.wrong.append("dialog")
@@ -121,16 +125,26 @@ class Tab:
         if kind == "error" and not text.startswith("Failed to load resource"):
             self.wrong.append(f"console: {text}")
 
-    def _see(self, url: str) -> None:
-        if not url.startswith((self.server.url, "blob:")):
-            self.wrong.append(f"request: {url}")
+    def _see(self, request: Request) -> None:
+        if not request.url.startswith((self.server.url, "blob:")):
+            self.wrong.append(f"request: {request.url}")
+        if not request.url.endswith(EVENTS):
+            self._under_way.add(request)
 
     def open(self, path: str) -> Page:
         """Go to an address of the page and wait until its view stands."""
         self.page.goto(self.server.url + path)
         self.page.wait_for_selector("main h1", timeout=WAIT)
+        self._settle()
         expect(self.page.locator("main [aria-busy='true']")).to_have_count(0)
         return self.page
+
+    def _settle(self) -> None:
+        """Wait until what was asked for has come and been drawn: quiet, two frames in a row."""
+        ends, quiet = time.monotonic() + WAIT / 1000, 0
+        while quiet < 2 and time.monotonic() < ends:
+            self.page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+            quiet = 0 if self._under_way else quiet + 1
 
     def has_sideways(self) -> int:
         """By how many pixels the page is wider than its window."""

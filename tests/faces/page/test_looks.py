@@ -61,7 +61,7 @@ def test_in_forced_colours_what_is_chosen_and_what_is_drawn_can_be_seen(
             assert chosen(tab.open(view)) == [], view
         page = tab.open("/sessions")
         page.get_by_role("checkbox", name="Select talk").check()
-        assert page.locator("[aria-selected='true']").count() == 1
+        expect(page.locator("[aria-selected='true']")).to_have_count(1)
         assert chosen(page) == []
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
@@ -71,6 +71,7 @@ def test_in_forced_colours_what_is_chosen_and_what_is_drawn_can_be_seen(
             assert paper not in fill
         page = tab.open("/search?q=database")
         looks = page.locator(".whybar").first.locator("i")
+        expect(looks.nth(2)).to_be_attached()
         drawn = looks.evaluate_all("(all) => all.map((one) => getComputedStyle(one).background)")
         assert len(set(drawn)) == len(drawn) > 2
         page = tab.open(GRAPH)
@@ -163,6 +164,7 @@ def test_without_colour_types_are_told_by_shape_and_word(browser: Browser, serve
             assert card.locator(".glyph path").get_attribute("d") == shapes[kind]
         page = tab.open("/health?tab=charts")
         lines = page.locator(".chart").first.locator(".legend line")
+        expect(lines.nth(2)).to_be_attached()
         dashes = [one.get_attribute("stroke-dasharray") for one in lines.all()]
         assert len(set(dashes)) == len(dashes) > 2
 

@@ -148,6 +148,7 @@ def test_a_decision_is_found_explained_and_its_line_is_the_files_own(tab: Tab):
         assert round(sum(shown), 2) == float(hit.locator(".score").inner_text())
     hits.nth(1).get_by_role("button", name="why is #2 below #1?").click()
     rows = page.locator("table.below tbody tr")
+    expect(rows.first).to_be_visible()
     steps = [signed(text) for text in rows.locator("td:last-child").all_inner_texts()]
     assert round(sum(steps[:-1]), 2) == steps[-1] <= 0
     hits.first.get_by_role("link", name="Use PostgreSQL").click()
