@@ -143,7 +143,9 @@ class Tab:
         """Wait until what was asked for has come and been drawn: quiet, two frames in a row."""
         ends, quiet = time.monotonic() + WAIT / 1000, 0
         while quiet < 2 and time.monotonic() < ends:
-            self.page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+            self.page.evaluate(
+                "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+            )
             quiet = 0 if self._under_way else quiet + 1
 
     def has_sideways(self) -> int:
