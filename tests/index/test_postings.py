@@ -22,8 +22,9 @@ def database() -> sqlite3.Connection:
 
 def found(db: sqlite3.Connection, term: int) -> list[tuple[int, int]]:
     segments = [Segment(*row) for row in db.execute("SELECT id, base, rows FROM segment")]
-    rows, counts = postings.look_up(db, segments, [term])[term]
-    return sorted(zip(rows.tolist(), counts.tolist(), strict=True))
+    held = postings.look_up(db, segments, [term])
+    assert not held.terms.any()
+    return sorted(zip(held.rows.tolist(), held.counts.tolist(), strict=True))
 
 
 @pytest.mark.req("S001-039")

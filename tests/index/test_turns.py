@@ -47,7 +47,7 @@ class Told:
             if self.seen[self.latest[order[at]]]:
                 return self.latest[order[at]]
             at += step
-        return NONE
+        return len(self.turn)  # nobody
 
 
 def found(told: Told, parts: int) -> list[list[int]]:
@@ -76,4 +76,5 @@ def test_however_many_stand_between_them_are_out_of_sight(hidden):
     before, after = found(told, 1)
     last = hidden + 1
     assert (before[last], after[0]) == (0, last)
-    assert (before[0], after[last], before[-1], after[-1]) == (NONE, NONE, NONE, NONE)
+    nobody = hidden + 3
+    assert [before[0], after[last], before[-1], after[-1]] == [nobody] * 4

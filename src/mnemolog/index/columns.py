@@ -107,6 +107,13 @@ class Columns:
             held = self._maps[name] = self._map(name, rows)
         return held[0][:rows]
 
+    def is_cut(self) -> bool:
+        """Whether a file lost what is mapped of it."""
+        for held, mapped in self._maps.values():
+            if mapped is not None and mapped.size() < held.nbytes:
+                return True
+        return False
+
     def is_whole(self, rows: int) -> bool:
         """Whether every row still is what was written."""
         for start in range(0, rows, _CHUNK):

@@ -30,10 +30,15 @@ class Types:
         return np.where(rate == 0, 1.0, factor)
 
 
-def of_sessions(db: sqlite3.Connection, usual: Decay) -> dict[Decay, list[int]]:
-    """The logs of the sessions whose decay is another one than usual, by that decay."""
+def with_settings(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
+    """The logs of the sessions that have settings of their own, and these."""
+    return db.execute("SELECT id, settings FROM log WHERE settings IS NOT NULL").fetchall()
+
+
+def of_sessions(logs: list[tuple[int, bytes]], usual: Decay) -> dict[Decay, list[int]]:
+    """Those of these logs whose decay is another one than usual, by that decay."""
     found: dict[Decay, list[int]] = {}
-    for number, settings in db.execute("SELECT id, settings FROM log WHERE settings IS NOT NULL"):
+    for number, settings in logs:
         own = _own(settings, usual)
         if own != usual:
             found.setdefault(own, []).append(number)

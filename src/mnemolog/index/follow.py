@@ -164,10 +164,8 @@ def _shares(db: sqlite3.Connection, snapshot: Snapshot, rows: Numbers, text: str
     asked = lexical.wanted(db, text)
     if not asked or not len(rows):
         return np.zeros(len(rows))
-    found = snapshot.occurrences([term for one in asked for term in one.terms])
     held = np.zeros(len(rows))
-    for one in asked:
-        holding = [found[term][0] for term in one.terms]
-        if holding:
-            held += np.isin(rows, np.concatenate(holding))
+    for _, found in lexical.holding(snapshot, asked):
+        at = np.searchsorted(rows, found.rows[np.isin(found.rows, rows)])
+        held += np.bincount(at, minlength=len(rows))
     return held / len(asked)

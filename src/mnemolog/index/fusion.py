@@ -5,12 +5,11 @@ before and after each of them. The scales have fixed floors, so that the size of
 score.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index.columns import NONE
 from mnemolog.index.snapshot import Mask, Snapshot
 from mnemolog.index.vectors import Likeness
 
@@ -96,23 +95,25 @@ def fuse(
     weights: Weights = PLAIN,
 ) -> Evidence:
     """Put the evidence for the best rows together."""
-    lexical = words * np.float32(weights.words / max(float(words.max(initial=0.0)), 1e-9))
-    semantic = np.zeros_like(words)
+    # One more than there are rows: where nothing stands beside a row, nobody is worth nothing.
+    lexical, semantic = np.zeros((2, snapshot.rows + 1), np.float32)
+    most_words = max(float(words.max(initial=0.0)), 1e-9)
+    np.multiply(words, np.float32(weights.words / most_words), out=lexical[:-1])
     if meaning is not None:
-        semantic = _lifted(meaning, meaning.scores, weights.meaning)
+        _lift(meaning, meaning.scores, weights.meaning, semantic[:-1])
     around = rows = _pool(snapshot, mask, mask, most, (lexical, semantic))
-    if not np.array_equal(wanted, mask):
-        rows = _each(
-            np.concatenate([around, _pool(snapshot, mask, wanted, most, (lexical, semantic))])
-        )
+    if wanted is not mask:
+        more = _pool(snapshot, mask, wanted, most, (lexical, semantic))
+        rows = _each(snapshot, around, more)
     if meaning is not None and not meaning.is_filled:
         _fill(snapshot, mask, meaning, rows, semantic, weights.meaning)
-    rows = rows[wanted[rows]]
+    is_all = rows is around
+    rows = rows if is_all else rows[wanted[rows]]
     base = lexical[rows] + semantic[rows]
     beside = _beside(snapshot, mask, rows, lexical, semantic, weights)
     near = base + beside
-    beyond = np.concatenate([rows, around])
-    both = np.concatenate([base, lexical[around] + semantic[around]])
+    beyond = rows if is_all else np.concatenate([rows, around])
+    both = base if is_all else lexical[beyond] + semantic[beyond]
     best = _session_best(snapshot.column("log")[beyond], both)
     session = weights.session * best[: len(rows)] * (near > 0)
     speaker = np.zeros(len(rows), np.float32)
@@ -128,15 +129,15 @@ def fuse(
     )  # fmt: skip
 
 
-def _lifted(meaning: Likeness, scores: Floats, weight: float) -> Floats:
+def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> None:
     """Similarity above the average of what is in sight, as a share of the best, weighted."""
     span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
-    lifted = scores - np.float32(meaning.average)
+    np.subtract(scores, np.float32(meaning.average), out=lifted)
     lifted /= np.float32(span)
-    np.clip(lifted, 0.0, 1.0, out=lifted)
-    lifted[scores < UNLIKE] = 0
+    np.minimum(lifted, 1.0, out=lifted)
+    np.maximum(lifted, 0.0, out=lifted)
+    lifted *= scores >= UNLIKE
     lifted *= np.float32(weight)
-    return lifted
 
 
 def _fill(
@@ -148,45 +149,43 @@ def _fill(
     weight: float,
 ) -> None:
     """Compare what has not been compared yet of the pool and of what stands beside it."""
-    beside = np.concatenate(snapshot.beside(rows, mask))
-    rows = _each(np.concatenate([rows, beside[beside != NONE]]))
+    rows = _each(snapshot, rows, *snapshot.beside(rows, mask))
     meaning.fill(rows)
-    semantic[rows] = _lifted(meaning, meaning.scores[rows], weight)
+    lifted = np.empty(len(rows), np.float32)
+    _lift(meaning, meaning.scores[rows], weight, lifted)
+    semantic[rows] = lifted
 
 
-def _each(rows: RowNumbers) -> RowNumbers:
-    """The rows in order, each once."""
-    rows = np.sort(rows)
-    return rows[_is_first(rows)]
-
-
-def _is_first(ordered: NDArray[Any]) -> Mask:
-    """Whether each of ordered values is another one than that before it."""
-    is_first = np.ones(len(ordered), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return is_first
+def _each(snapshot: Snapshot, *parts: RowNumbers) -> RowNumbers:
+    """The rows of all parts in order, each once; nobody is none of them."""
+    is_one = np.zeros(snapshot.rows + 1, bool)
+    for part in parts:
+        is_one[part] = True
+    rows: RowNumbers = is_one[:-1].nonzero()[0]
+    return rows
 
 
 def _pool(
     snapshot: Snapshot, seen: Mask, wanted: Mask, most: int, signals: tuple[Floats, ...]
 ) -> RowNumbers:
     """The best of the rows that are wanted, and those that stand beside them in sight."""
+    lexical, semantic = (signal[:-1] for signal in signals)
     if wanted is not seen:  # what is out of sight has no signal anyway
-        signals = tuple(np.where(wanted, signal, 0) for signal in signals)
-    lexical, semantic = signals
-    rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
-    beside = np.concatenate(snapshot.beside(rows, seen))
-    rows = _each(np.concatenate([rows, beside[beside != NONE]]))
-    chosen: RowNumbers = rows[wanted[rows]]
-    return chosen
+        lexical, semantic = lexical * wanted, semantic * wanted
+    if snapshot.rows <= 3 * most:  # with those beside them, as many as may be chosen below
+        rows = ((lexical > 0) | (semantic > FAINT * semantic.max(initial=0.0))).nonzero()[0]
+    else:
+        rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
+    rows = _each(snapshot, rows, *snapshot.beside(rows, seen))
+    return rows if wanted is seen else rows[wanted[rows]]
 
 
 def _best(signal: Floats, most: int, least: float) -> RowNumbers:
     """The rows with the largest values, above this share of the largest one."""
     largest = float(signal.max(initial=0.0))
-    rows = np.flatnonzero(signal > FAINT * largest)
+    rows: RowNumbers = (signal > FAINT * largest).nonzero()[0]
     if len(rows) < most and least < FAINT:
-        rows = np.flatnonzero(signal > least * largest)
+        rows = (signal > least * largest).nonzero()[0]
     if len(rows) > most:
         rows = rows[np.argpartition(signal[rows], -most)[-most:]]
     return rows
@@ -201,14 +200,11 @@ def _beside(
     weights: Weights,
 ) -> Floats:
     """What the turns before and after a row are worth."""
-    total = np.zeros(len(rows), np.float32)
-    for others in snapshot.beside(rows, mask):
-        at = np.flatnonzero(others != NONE)
-        others = others[at]
-        total[at] += (
-            weights.beside_words * lexical[others] + weights.beside_meaning * semantic[others]
-        )
-    return total
+    before, after = snapshot.beside(rows, mask)
+    words = lexical[before] + lexical[after]
+    meaning = semantic[before] + semantic[after]
+    beside: Floats = weights.beside_words * words + weights.beside_meaning * meaning
+    return beside
 
 
 def _session_best(logs: NDArray[np.uint32], base: Floats) -> Floats:

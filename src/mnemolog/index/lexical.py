@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index import postings, tokens
+from mnemolog.index.postings import Held
 from mnemolog.index.snapshot import Mask, Snapshot
 
 K1 = 1.2
@@ -30,12 +31,10 @@ MOST_PATTERNS = 64
 _LOOKED_UP = 8192
 _VARIABLES = 500
 
-# So many rows are scored at once: enough to make up for numpy's calls, and they fit into a cache.
+# So many are scored at once: enough to make up for numpy's calls, and they fit into a cache.
 _AT_ONCE = 32_768
 
 Scores = NDArray[np.float32]
-Holding = tuple[int, postings.Rows, NDArray[np.unsignedinteger[Any]]]
-"""How often a thing was asked for, and which rows hold it how often."""
 
 
 class Wanted(NamedTuple):
@@ -140,50 +139,41 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
         return np.zeros(snapshot.rows, np.float32)
     is_partial = total < len(mask)
     lengths = snapshot.column("length")
-    mean = max(1.0, float((lengths[mask] if is_partial else lengths).mean()))
-    found = snapshot.occurrences([term for one in asked for term in one.terms])
+    mean = max(1.0, int((lengths[mask] if is_partial else lengths).sum()) / total)
     scores = np.zeros(snapshot.rows)
-    for some in _blocks(
-        [(one.times, *_union([found[term] for term in one.terms])) for one in asked]
-    ):
-        times = np.array([one[0] for one in some])
-        each = np.repeat(np.arange(len(some)), [len(one[1]) for one in some])
-        rows = np.concatenate([one[1] for one in some])
-        counts = np.concatenate([one[2] for one in some])
+    for times, held in holding(snapshot, asked):
         if is_partial:
-            seen = mask[rows]
-            each, rows, counts = each[seen], rows[seen], counts[seen]
-        held = np.bincount(each, minlength=len(some))
-        weights = times * np.log(1 + (total - held + 0.5) / (held + 0.5)) * (K1 + 1)
-        norm = K1 * (1 - B + B / mean * lengths[rows])
-        np.add.at(scores, rows, weights[each] * counts / (counts + norm))
+            is_seen = mask[held.rows]
+            held = Held(*(column[is_seen] for column in held))
+        known = np.bincount(held.terms, minlength=len(times))
+        weights = times * np.log(1 + (total - known + 0.5) / (known + 0.5)) * (K1 + 1)
+        for start in range(0, len(held.rows), _AT_ONCE):
+            terms, rows, counts = (column[start : start + _AT_ONCE] for column in held)
+            norm = K1 * (1 - B + B / mean * lengths[rows])
+            np.add.at(scores, rows, weights[terms] * counts / (counts + norm))
     return scores.astype(np.float32)
 
 
-def _blocks(each: list[Holding]) -> Iterator[list[Holding]]:
-    """Many short lists of rows are scored at once; long ones one by one, to need less memory."""
-    block: list[Holding] = []
-    rows = 0
-    for one in each:
-        rows += len(one[1])
-        if block and rows > _AT_ONCE:
-            yield block
-            block, rows = [], len(one[1])
-        block.append(one)
-    yield block
+def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[Any], Held]]:
+    """How often things were asked for, and which rows hold them: words all at once, patterns one
+    by one."""
+    words: dict[int, int] = {}
+    patterns: list[Wanted] = []
+    for one in asked:
+        if len(one.terms) == 1 and one.terms[0] not in words:
+            words[one.terms[0]] = one.times
+        elif one.terms:
+            patterns.append(one)
+    if words:
+        yield np.array(list(words.values())), snapshot.holding(list(words))
+    for one in patterns:
+        yield np.array([one.times]), _union(snapshot.holding(one.terms))
 
 
-def _union(
-    parts: list[tuple[postings.Rows, postings.Counts]],
-) -> tuple[postings.Rows, NDArray[np.unsignedinteger[Any]]]:
+def _union(held: Held) -> Held:
     """The rows of several terms as if they were one; each row once."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return np.empty(0, np.uint32), np.empty(0, np.uint32)
-    rows = np.concatenate([part[0] for part in parts])
-    counts = np.concatenate([part[1] for part in parts]).astype(np.uint32)
-    order = np.argsort(rows, kind="stable")
-    rows, counts = rows[order], counts[order]
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]]) if len(rows) else rows
-    return rows[starts], np.add.reduceat(counts, starts) if len(rows) else counts
+    order = np.argsort(held.rows, kind="stable")
+    rows, counts = held.rows[order], held.counts[order].astype(np.uint32)
+    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])[: len(rows)]
+    counts = np.add.reduceat(counts, starts) if len(rows) else counts
+    return Held(np.zeros(len(starts), np.uint16), rows[starts], counts)

@@ -6,7 +6,7 @@ query reads few blobs. Rows inside a segment are counted from its base and fit i
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -35,6 +35,15 @@ class Counted(NamedTuple):
     """How often each term stands in each row; one item for each pair of the two."""
 
     hashes: Hashes
+    rows: Rows
+    counts: Counts
+
+
+class Held(NamedTuple):
+    """Which rows hold some terms, and how often; the terms by their places among those asked for,
+    in this order."""
+
+    terms: NDArray[np.uint16]
     rows: Rows
     counts: Counts
 
@@ -217,35 +226,45 @@ def _keys(segment: Segment) -> tuple[int, int]:
     return segment.id << 32, segment.id << 32 | 0xFFFFFFFF
 
 
-def look_up(
-    db: sqlite3.Connection, segments: list[Segment], terms: list[int]
-) -> dict[int, tuple[Rows, Counts]]:
-    """For each term, its rows in all segments, in order."""
-    found: dict[int, list[tuple[int, bytes]]] = {term: [] for term in terms}
-    terms = list(found)
+def look_up(db: sqlite3.Connection, segments: list[Segment], terms: Sequence[int]) -> Held:
+    """The rows of all segments that hold any of these terms."""
+    numbers = {term: number for number, term in enumerate(terms)}
     batches = [terms[start : start + _VARIABLES] for start in range(0, len(terms), _VARIABLES)]
+    found: list[tuple[int, int, bytes]] = []
     for segment, some in product(segments, batches):
         keys = [segment.id << 32 | term for term in some]
-        marks = ",".join("?" * len(keys))
-        query = f"SELECT id, rows FROM post WHERE id IN ({marks})"
-        for key, blob in db.execute(query, keys):
-            found[key & 0xFFFFFFFF].append((segment.base, blob))
-    return {term: _split(parts) for term, parts in found.items()}
+        query = f"SELECT id, rows FROM post WHERE id IN ({','.join('?' * len(keys))})"
+        found += [
+            (numbers[key & 0xFFFFFFFF], segment.base, blob) for key, blob in db.execute(query, keys)
+        ]
+    found.sort(key=_number)  # whatever lies in which segment, the terms come in the order asked for
+    return _decoded(found)
 
 
-def _split(parts: list[tuple[int, bytes]]) -> tuple[Rows, Counts]:
-    """The rows and counts of one term's blobs; the rows of each are counted from its base."""
-    if len(parts) == 1:
-        ((base, blob),) = parts
-        size = len(blob) // 3
-        rows = np.frombuffer(blob, np.uint16, size) + np.uint32(base)
-        return rows, np.frombuffer(blob, np.uint8, size, 2 * size)
-    sizes = [len(blob) // 3 for _, blob in parts]
-    local = b"".join(blob[: 2 * size] for size, (_, blob) in zip(sizes, parts, strict=True))
-    counts = b"".join(blob[2 * size :] for size, (_, blob) in zip(sizes, parts, strict=True))
-    bases = np.array([base for base, _ in parts], np.uint32)
+def _number(part: tuple[int, int, bytes]) -> int:
+    return part[0]
+
+
+def _decoded(parts: list[tuple[int, int, bytes]]) -> Held:
+    """What blobs of some terms say; the rows of each are counted from its base."""
+    local = b"".join([blob[: len(blob) // 3 * 2] for _, _, blob in parts])
+    counts = b"".join([blob[len(blob) // 3 * 2 :] for _, _, blob in parts])
+    sizes = np.array([len(blob) // 3 for _, _, blob in parts], np.intp)
+    terms = np.array([number for number, _, _ in parts], np.uint16)
+    bases = np.array([base for _, base, _ in parts], np.uint32)
     rows = np.frombuffer(local, np.uint16) + bases.repeat(sizes)
-    return rows, np.frombuffer(counts, np.uint8)
+    return Held(terms.repeat(sizes), rows, np.frombuffer(counts, np.uint8))
+
+
+def look_up_tail(tail: Counted, terms: Sequence[int]) -> Held:
+    """The rows of a tail, ordered by term, that hold any of these terms."""
+    asked = np.array(terms, np.uint32)
+    starts = np.searchsorted(tail.hashes, asked)
+    sizes = np.searchsorted(tail.hashes, asked, side="right") - starts
+    ends = sizes.cumsum()
+    at = (starts - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0)
+    numbers = np.arange(len(terms), dtype=np.uint16).repeat(sizes)
+    return Held(numbers, tail.rows[at], tail.counts[at])
 
 
 def _next_segment(db: sqlite3.Connection) -> int:

@@ -28,11 +28,9 @@ def mask_of(
     asked: Query = _ENTRIES,
 ) -> Mask:
     """The rows that exist for a viewer, in one log or in all; the statistics are theirs alone."""
-    mask = snapshot.living.copy()
-    if log is not None or viewer.agent is not None or viewer.user is not None:
-        mask &= logs_mask(snapshot, _visible_logs(db, viewer, log, asked))
-    else:
-        mask &= _kinds_mask(db, snapshot, asked)
+    if log is None and viewer.agent is None and viewer.user is None:
+        return _of_kinds(snapshot, asked)
+    mask = snapshot.living & logs_mask(snapshot, _visible_logs(db, viewer, log, asked))
     if viewer.agent is not None:
         mask &= may_see(db, snapshot, viewer)
     return mask
@@ -57,14 +55,18 @@ def are_own(
     return np.asarray(column == own[0] if len(own) == 1 else np.isin(column, own))
 
 
-def _kinds_mask(db: sqlite3.Connection, snapshot: Snapshot, asked: Query) -> Mask | np.bool_:
+def _of_kinds(snapshot: Snapshot, asked: Query) -> Mask:
     """The rows of the kinds that are asked for; where there are no nodes, nothing is looked at."""
-    query = "SELECT id FROM log WHERE name >= ? AND name < ?"
-    nodes = [one for (one,) in db.execute(query, (f"{paths.NODES}/", f"{paths.NODES}0"))]
+    nodes = snapshot.once(_node_logs)
     if asked.kinds == KINDS or not nodes:
-        return np.bool_("entry" in asked.kinds)
+        return snapshot.living if "entry" in asked.kinds else np.zeros(snapshot.rows, bool)
     are_nodes = logs_mask(snapshot, nodes)
-    return are_nodes if "node" in asked.kinds else ~are_nodes
+    return snapshot.living & (are_nodes if "node" in asked.kinds else ~are_nodes)
+
+
+def _node_logs(db: sqlite3.Connection) -> list[int]:
+    query = "SELECT id FROM log WHERE name >= ? AND name < ?"
+    return [one for (one,) in db.execute(query, (f"{paths.NODES}/", f"{paths.NODES}0"))]
 
 
 def logs_mask(snapshot: Snapshot, logs: list[int]) -> Mask:
@@ -133,7 +135,9 @@ def nodes_log(user_id: str) -> str:
 
 
 def narrow(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query) -> Mask:
-    """The rows of a mask that pass a query's filters."""
+    """The rows of a mask that pass a query's filters; the mask itself if there are none."""
+    if not query.is_filtered:
+        return mask
     mask = mask.copy()
     if query.types:
         mask &= np.isin(snapshot.column("kind"), numbers_of(db, "type", query.types))

@@ -47,7 +47,7 @@ class Search:
         self._db = build.db
         self._snapshot = build.snapshot
         self._vectors = build.vectors
-        self._embedded = build.embedded()
+        self._embedded = build.snapshot.embedded if build.vectors else build.snapshot.rows
         self._query = query
         self._log = log
         self._now = int(now.timestamp() * 1000)
@@ -59,8 +59,9 @@ class Search:
         """What was found, best first."""
         mask = scope.narrow(self._db, self._snapshot, self._seen, self._query)
         if self._query.references:
-            mask &= scope.linked(self._db, self._snapshot, self._seen, self._query)
+            mask = mask & scope.linked(self._db, self._snapshot, self._seen, self._query)
         evidence = self._match(mask) if self._query.text.strip() else _neutral(mask)
+        evidence = evidence.only(self._contending(evidence.match))
         parts = self._parts(evidence)
         scores = relevance.SCORERS[self._query.scorer](parts)
         order = self._order(evidence, scores)
@@ -85,7 +86,7 @@ class Search:
             meaning = self._vectors.likeness(text, self._embedded, self._seen)
             name = self._vectors.name if meaning else name
         self._deadline.check()
-        evidence = fusion.fuse(
+        return fusion.fuse(
             self._snapshot,
             self._seen,
             words,
@@ -96,7 +97,14 @@ class Search:
             most=self._pool_size(),
             weights=fusion.weights_of(name),
         )
-        return evidence.only(evidence.match > 0)
+
+    def _contending(self, match: fusion.Floats) -> Mask:
+        """Which rows match, and so well that they may be among those asked for."""
+        if self._query.sort == "relevance_desc":
+            least = relevance.least_match(self._query.scorer, match, self._query.limit)
+            if least > 0:
+                return match >= least
+        return match > 0
 
     def _pool_size(self) -> int:
         """By relevance the best are enough; by time, all that match are compared."""
@@ -121,10 +129,14 @@ class Search:
         types = decays.Types(self._snapshot.names.types)
         factor = types.factors(kinds, age, boost, self._decay)
         if self._log is None:  # else it is that session's already
-            for own, ids in decays.of_sessions(self._db, self._decay).items():
-                at = np.flatnonzero(np.isin(self._snapshot.column("log")[rows], ids))
+            for own, ids in self._own_decays().items():
+                at = np.isin(self._snapshot.column("log")[rows], ids).nonzero()[0]
                 factor[at] = types.factors(kinds[at], age[at], boost[at], own)
         return factor
+
+    def _own_decays(self) -> dict[Decay, list[int]]:
+        logs = self._snapshot.once(decays.with_settings)
+        return decays.of_sessions(logs, self._decay) if logs else {}
 
     def _order(self, evidence: Evidence, scores: Values) -> Places:
         """The first rows in the order asked for.
@@ -136,7 +148,7 @@ class Search:
         time = self._snapshot.column("time")[rows]
         is_ascending = self._query.sort == "time_asc"
         first = {"relevance_desc": -scores, "time_desc": -time, "time_asc": time}[self._query.sort]
-        keep = _first(first, np.flatnonzero(scores >= self._query.min_relevance), self._query.limit)
+        keep = _first(first, (scores >= self._query.min_relevance).nonzero()[0], self._query.limit)
         seq = self._snapshot.column("seq")[rows[keep]].astype(np.int64)
         home = self._snapshot.column("home")[rows[keep]]
         keys = (seq if is_ascending else -seq, home, -time[keep], first[keep])
@@ -152,7 +164,7 @@ class Search:
 
 def _neutral(mask: Mask) -> Evidence:
     """Without a text every row matches alike."""
-    rows = np.flatnonzero(mask)
+    rows = mask.nonzero()[0]
     nothing = np.zeros(len(rows), np.float32)
     return Evidence(rows, nothing, nothing, nothing, nothing, nothing, nothing + 1)
 

@@ -1,6 +1,8 @@
 """A snapshot: everything a query needs of the index, read once and kept while it stays true."""
 
 import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +10,13 @@ from numpy.typing import NDArray
 from mnemolog.index import husks, postings, turns
 from mnemolog.index.columns import Array, Columns
 from mnemolog.index.names import Names
-from mnemolog.index.postings import Segment
+from mnemolog.index.postings import Held, Segment
 
 Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+# Among so few rows all that stand beside each other are found at once, and kept.
+_FEW = 4096
 
 
 class Snapshot:
@@ -22,28 +28,36 @@ class Snapshot:
         self._version: tuple[int, int] | None = None
         self._held: dict[str, Array] = {}
         self.rows = 0
+        self.embedded = 0
+        """How many rows have their vectors; the others wait."""
         self.segments: list[Segment] = []
         self.tail = _tail([])
         self.living = np.zeros(0, bool)
         self._latest = np.zeros(0, np.uint32)
         self._following = np.zeros(0, np.uint32)
         self.names = Names(db)
+        self._told: dict[Callable[[sqlite3.Connection], Any], Any] = {}
+        self._beside: tuple[turns.Rows, turns.Rows] | None = None
         self.places: dict[int, tuple[str, int]] = {}
         """The names and the generations of logs that were asked for since anything changed."""
 
     def refresh(self) -> None:
         """Look whether anything was committed since the last time; inside a transaction."""
-        self._held.clear()
         (version,) = self._db.execute("PRAGMA data_version").fetchone()
-        changed = self._db.total_changes
-        if (version, changed) == self._version:
+        is_same = (version, self._db.total_changes) == self._version
+        if is_same and not self._columns.is_cut():
+            return
+        self._held.clear()
+        if is_same:
             return
         self._read()
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
-        self.places = {}
+        self.places, self._told, self._beside = {}, {}, None
         (self.rows,) = self._db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+        embedded = self._db.execute("SELECT value FROM meta WHERE key = 'embedded'").fetchone()
+        self.embedded = 0 if embedded is None else embedded[0]
         query = "SELECT id, base, rows FROM segment ORDER BY base"
         self.segments = [Segment(*row) for row in self._db.execute(query)]
         self.names.refresh()
@@ -57,12 +71,28 @@ class Snapshot:
         )
 
     def beside(self, rows: turns.Rows, seen: Mask) -> tuple[turns.Rows, turns.Rows]:
-        """For each row the nearest ones in sight before and after it in its log; NONE if none."""
+        """For each row the nearest ones in sight before and after it in its log; nobody, which
+        is the number of all rows, if there is none."""
+        if seen is not self.living or self.rows > _FEW:
+            return self._nearest(rows, seen)
+        if self._beside is None:
+            self._beside = self._nearest(np.arange(self.rows), seen)
+        before, after = self._beside
+        return before[rows], after[rows]
+
+    def _nearest(self, rows: turns.Rows, seen: Mask) -> tuple[turns.Rows, turns.Rows]:
         first, latest = self.column("turn"), self._latest
         return (
             turns.nearest(rows, seen, first, latest, self.column("previous")),
             turns.nearest(rows, seen, first, latest, self._following),
         )
+
+    def once(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """What the database answers to a question; asked again only when anything changed."""
+        if ask not in self._told:
+            self._told[ask] = ask(self._db)
+        answer: T = self._told[ask]
+        return answer
 
     def column(self, name: str) -> Array:
         """A column of all rows."""
@@ -71,26 +101,13 @@ class Snapshot:
             held = self._held[name] = self._columns.read(name, self.rows)
         return held
 
-    def occurrences(self, terms: list[int]) -> dict[int, tuple[postings.Rows, postings.Counts]]:
-        """For each term, all rows that hold it, in order, and how often."""
+    def holding(self, terms: Sequence[int]) -> Held:
+        """The rows that hold any of these terms."""
         sealed = postings.look_up(self._db, self.segments, terms)
-        asked = np.array(list(sealed), np.uint32)
-        starts = np.searchsorted(self.tail.hashes, asked).tolist()
-        ends = np.searchsorted(self.tail.hashes, asked, side="right").tolist()
-        spans = zip(starts, ends, strict=True)
-        return {
-            term: self._join(sealed[term], *span) for term, span in zip(sealed, spans, strict=True)
-        }
-
-    def _join(
-        self, sealed: tuple[postings.Rows, postings.Counts], start: int, end: int
-    ) -> tuple[postings.Rows, postings.Counts]:
-        if start == end:
+        if not len(self.tail.hashes):
             return sealed
-        rows, counts = self.tail.rows[start:end], self.tail.counts[start:end]
-        if len(sealed[0]) == 0:
-            return rows, counts
-        return np.concatenate([sealed[0], rows]), np.concatenate([sealed[1], counts])
+        both = zip(sealed, postings.look_up_tail(self.tail, terms), strict=True)
+        return Held(*(np.concatenate(columns) for columns in both))
 
 
 def _tail(rows: list[tuple[int, bytes]]) -> postings.Counted:

@@ -30,10 +30,11 @@ def extended(latest: Array, following: Array, turns: Array, previous: Array) -> 
 
 
 def nearest(rows: Rows, seen: Mask, turns: Array, latest: Array, link: Array) -> Rows:
-    """For each row the nearest one in sight, going by one link after the other; NONE if none is."""
+    """For each row the nearest one in sight, going by one link after the other; if none is, the
+    number of all rows, which is nobody's."""
     at = link[turns[rows]].astype(np.int64)
     for _ in range(_STEPS):
-        there = np.flatnonzero(at != NONE)
+        there = (at != NONE).nonzero()[0]
         found = latest[at[there]]
         is_seen = seen[found]
         if is_seen.all():
@@ -42,10 +43,11 @@ def nearest(rows: Rows, seen: Mask, turns: Array, latest: Array, link: Array) ->
         at[blind] = link[at[blind]]
     else:
         at = _leap(at, seen[latest], link)
-        there = np.flatnonzero(at != NONE)
+        there = (at != NONE).nonzero()[0]
         found = latest[at[there]]
-    at[there] = found
-    return at
+    nearest = np.full(len(rows), len(turns))
+    nearest[there] = found
+    return nearest
 
 
 def _leap(at: Rows, is_seen: Mask, link: Array) -> Rows:

@@ -127,7 +127,7 @@ class Likeness:
         self.scores = np.zeros(len(mask), np.float32)
         self.average = 0.0
         self.is_filled = True
-        chosen = np.flatnonzero(mask[:rows])
+        chosen = mask[:rows].nonzero()[0]
         if len(chosen):
             self._compare(chosen)
 
@@ -138,7 +138,7 @@ class Likeness:
                 self.scores = found
             else:
                 self.scores[chosen] = found
-            self.average = float(found.mean())
+            self.average = float(found.sum()) / len(found)
             return
         self.is_filled = False
         step = -(-len(chosen) // _SAMPLE)

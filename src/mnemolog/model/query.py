@@ -55,6 +55,14 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     is_quiet: bool = False
     """Whether finding something is no use of it; for looks of our own, never asked for."""
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether what an entry is decides about it, beside its text and its references."""
+        named = self.types or self.agents or self.users or self.start or self.end
+        return bool(
+            named or self.tags or self.all_tags or self.exclude_tags or self.min_importance > 0
+        )
+
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that was found, how relevant it is from 0 to 1, and why."""

@@ -10,7 +10,7 @@ near-ties and never bury the one right answer.
 All take numbers or arrays of them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 _PRIOR = 0.1
+_ROUNDING = 1e-6
 _DAY = 24.0
 NEVER_ACCESSED = 0.5
 
@@ -41,6 +42,14 @@ def recall(parts: Parts) -> Values:
     """Our own: the match decides, the rest settles near-ties."""
     prior = (parts.decay + parts.importance + parts.access) / 3
     return np.clip(parts.match * (1 - _PRIOR + _PRIOR * prior), 0.0, 1.0)
+
+
+def least_match(scorer: str, match: NDArray[np.floating[Any]], limit: int) -> float:
+    """What matches less is not among the first so many, whatever else speaks for it; 0 if that
+    cannot be said."""
+    if scorer != "recall" or not 0 < limit < len(match):
+        return 0.0
+    return (1 - _PRIOR - _ROUNDING) * float(np.partition(match, -limit)[-limit])
 
 
 def weighted(parts: Parts) -> Values:
