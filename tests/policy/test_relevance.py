@@ -229,6 +229,22 @@ def test_recall_lets_age_weight_and_use_settle_near_ties_only(match, other, part
     assert ours > theirs or match < other * 10 / 9 + 1e-9
 
 
+@some
+@given(
+    rows=st.lists(st.tuples(UNIT, UNIT, UNIT, UNIT), min_size=1, max_size=60),
+    limit=st.integers(1, 70),
+    scorer=st.sampled_from(sorted(relevance.SCORERS)),
+)
+def test_what_matches_too_little_to_be_shown_is_left_out_and_nothing_else(rows, limit, scorer):
+    columns = np.array(rows).T
+    match = columns[0].astype(np.float32)
+    parts = relevance.Parts(match.astype(np.float64), *columns[1:], np.zeros(len(rows)))
+    scores = relevance.SCORERS[scorer](parts)
+    first = np.sort(scores)[::-1][:limit]
+    least = relevance.least_match(scorer, match, limit)
+    assert np.array_equal(np.sort(scores[match >= least])[::-1][:limit], first)
+
+
 @pytest.mark.req("S001-006", "S002-006")
 @pytest.mark.parametrize(
     ("worse", "better"),

@@ -76,7 +76,8 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self.size), np.float32)
         for vector, ids in zip(vectors, texts, strict=True):
             vector += _sum(table, ids[:MOST_PIECES])
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+        vectors /= np.maximum(lengths, 1e-12)
         return vectors
 
 

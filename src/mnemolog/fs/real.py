@@ -122,18 +122,17 @@ class RealFile:
         return os.lseek(self._fd, 0, os.SEEK_END)
 
     def read(self, offset: int, length: int) -> bytes:
-        parts: list[bytes] = []
         try:
-            while length > 0:
-                part = _retry(self._pause, os.pread, self._fd, length, offset)
+            content = _retry(self._pause, os.pread, self._fd, length, offset)
+            while len(content) < length:
+                rest = length - len(content), offset + len(content)
+                part = _retry(self._pause, os.pread, self._fd, *rest)
                 if not part:
                     break
-                parts.append(part)
-                offset += len(part)
-                length -= len(part)
+                content += part
         except OSError as error:
             _fail(error, f"read {self._path}")
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return content
 
     def append(self, data: bytes) -> int:
         try:

@@ -60,7 +60,7 @@ class CatchUp:
     def run(self, progress: Progress | None = None) -> int:
         """Read every log that has news; says how many rows were added."""
         self.note(self._feed.marked())
-        if self._is_idle():
+        if _is_idle(self._db):
             return 0
         uses.settle(self._build)
         names = [name for (name,) in self._db.execute("SELECT name FROM pending ORDER BY name")]
@@ -71,11 +71,6 @@ class CatchUp:
         uses.settle(self._build)
         thinning.thin(self._build)
         return added
-
-    def _is_idle(self) -> bool:
-        """Whether nothing waits: what most searches find, so it is asked for at once."""
-        query = "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM use)"
-        return bool(self._db.execute(query).fetchone() == (0,))
 
     def _take_names(self, crew: Crew, names: list[str], progress: Progress | None) -> int:
         added = done = 0
@@ -170,6 +165,18 @@ class CatchUp:
         intake.take_uses(log, found)
         if end != after:
             self._db.execute("UPDATE log SET uses = ? WHERE id = ?", (end, log))
+
+
+def is_settled(build: Build) -> bool:
+    """Whether nothing that was noted waits to be read, and no row for its vector; in a moment."""
+    snapshot = build.snapshot
+    is_embedded = build.vectors is None or snapshot.embedded >= snapshot.rows
+    return is_embedded and snapshot.once(_is_idle)
+
+
+def _is_idle(db: sqlite3.Connection) -> bool:
+    query = "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM use)"
+    return bool(db.execute(query).fetchone() == (0,))
 
 
 def _add_log(db: sqlite3.Connection, name: str) -> int:

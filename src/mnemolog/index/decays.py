@@ -14,20 +14,26 @@ from mnemolog.settings import Decay, Settings
 Values = NDArray[np.float64]
 
 
-class Types:
-    """The types of entries that an index knows, by their numbers."""
+Types = tuple[tuple[int, str], ...]
+"""The types of entries that an index knows, by their numbers, in order."""
 
-    def __init__(self, known: list[tuple[int, str]]) -> None:
-        self._known = known
 
-    def factors(self, kinds: NDArray[np.uint32], age: Values, boost: Values, by: Decay) -> Values:
-        """What age has left of rows of these types, ages in hours and boosts."""
-        rates = np.zeros(self._known[-1][0] + 1 if self._known else 1)
-        for number, name in self._known:
-            rates[number] = decaying.rate(name, by)
-        rate = rates[kinds]
-        factor = np.maximum(np.minimum(np.exp(-rate * age) * boost, 1.0), by.minimum)
-        return np.where(rate == 0, 1.0, factor)
+def factors(
+    types: Types, kinds: NDArray[np.uint32], age: Values, boost: Values, by: Decay
+) -> Values:
+    """What age has left of rows of these kinds, ages in hours and boosts."""
+    rate = _rates(types, by)[kinds]
+    factor = np.maximum(np.minimum(np.exp(-rate * age) * boost, 1.0), by.minimum)
+    return np.where(rate == 0, 1.0, factor)
+
+
+@lru_cache(maxsize=64)
+def _rates(types: Types, by: Decay) -> Values:
+    """How fast each type decays, by its number."""
+    rates = np.zeros(types[-1][0] + 1 if types else 1)
+    for number, name in types:
+        rates[number] = decaying.rate(name, by)
+    return rates
 
 
 def with_settings(db: sqlite3.Connection) -> list[tuple[int, bytes]]:

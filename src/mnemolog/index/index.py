@@ -9,7 +9,7 @@ from typing import TypeVar
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageError, StorageIOError
 from mnemolog.index import catalogue, database, mending, purging, restarts, unlearned
 from mnemolog.index.build import Build, identity_of
-from mnemolog.index.catch_up import CatchUp
+from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
@@ -184,6 +184,10 @@ class Index:
 
         def found(build: Build) -> Found:
             deadline = Deadline(self._timeout)
+            is_marked = bool(self._feed.marked())  # before the moment, or a write could be missed
+            with build.moment():
+                if not is_marked and is_settled(build):
+                    return Search(build, query, viewer, log, now, decay, deadline).run()
             self._caught_up(build)
             if query.text.strip() and build.vectors is not None:
                 Waiting(build, self._feed).embed(build.vectors.at_once)

@@ -143,12 +143,11 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
     scores = np.zeros(snapshot.rows)
     for times, held in holding(snapshot, asked):
         if is_partial:
-            is_seen = mask[held.rows]
-            held = Held(*(column[is_seen] for column in held))
+            held = held.only(mask[held.rows])
         known = np.bincount(held.terms, minlength=len(times))
         weights = times * np.log(1 + (total - known + 0.5) / (known + 0.5)) * (K1 + 1)
         for start in range(0, len(held.rows), _AT_ONCE):
-            terms, rows, counts = (column[start : start + _AT_ONCE] for column in held)
+            terms, rows, counts = held.only(slice(start, start + _AT_ONCE))
             norm = K1 * (1 - B + B / mean * lengths[rows])
             np.add.at(scores, rows, weights[terms] * counts / (counts + norm))
     return scores.astype(np.float32)

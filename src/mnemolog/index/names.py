@@ -15,7 +15,7 @@ class Names:
         self._db = db
         self._known: list[tuple[int, str, str]] = []
         self._speakers: dict[str, list[int]] = {}
-        self.types: list[tuple[int, str]] = []
+        self.types: tuple[tuple[int, str], ...] = ()
 
     def refresh(self) -> None:
         """Read them again; purging takes some away, and gives their numbers to others."""
@@ -24,7 +24,7 @@ class Names:
         if known == self._known:
             return
         self._known, self._speakers = known, {}
-        self.types = [(number, text) for number, kind, text in known if kind == "type"]
+        self.types = tuple((number, text) for number, kind, text in known if kind == "type")
         for number, kind, text in known:
             for term in set(tokens.terms(text)) if kind == "agent" else ():
                 self._speakers.setdefault(term, []).append(number)

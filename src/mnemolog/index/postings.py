@@ -45,7 +45,15 @@ class Held(NamedTuple):
 
     terms: NDArray[np.uint16]
     rows: Rows
-    counts: Counts
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    def only(self, kept: NDArray[np.bool_] | slice) -> "Held":
+        """Some of them."""
+        return Held(self.terms[kept], self.rows[kept], self.counts[kept])
+
+    def plus(self, other: "Held") -> "Held":
+        """These and others."""
+        return Held(*map(np.concatenate, zip(self, other, strict=True)))
 
 
 def counted(rows: Rows, hashes: Hashes) -> Counted:

@@ -126,12 +126,12 @@ class Search:
     def _decayed(self, rows: fusion.RowNumbers, age: Values, boost: Values) -> Values:
         """The decay of each row; a session may have one of its own."""
         kinds = self._snapshot.column("kind")[rows]
-        types = decays.Types(self._snapshot.names.types)
-        factor = types.factors(kinds, age, boost, self._decay)
+        types = self._snapshot.names.types
+        factor = decays.factors(types, kinds, age, boost, self._decay)
         if self._log is None:  # else it is that session's already
             for own, ids in self._own_decays().items():
                 at = np.isin(self._snapshot.column("log")[rows], ids).nonzero()[0]
-                factor[at] = types.factors(kinds[at], age[at], boost[at], own)
+                factor[at] = decays.factors(types, kinds[at], age[at], boost[at], own)
         return factor
 
     def _own_decays(self) -> dict[Decay, list[int]]:

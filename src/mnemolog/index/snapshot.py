@@ -106,8 +106,7 @@ class Snapshot:
         sealed = postings.look_up(self._db, self.segments, terms)
         if not len(self.tail.hashes):
             return sealed
-        both = zip(sealed, postings.look_up_tail(self.tail, terms), strict=True)
-        return Held(*(np.concatenate(columns) for columns in both))
+        return sealed.plus(postings.look_up_tail(self.tail, terms))
 
 
 def _tail(rows: list[tuple[int, bytes]]) -> postings.Counted:

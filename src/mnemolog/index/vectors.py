@@ -97,7 +97,7 @@ class Vectors:
             found[part] = block.astype(np.float32) @ query
         found *= worth if is_all else worth[chosen]
         # The last digits depend on where a row lies.
-        return np.round(found, 5, out=found)
+        return found.round(5, out=found)
 
     def nearest(self, query: Floats, rows: int, chosen: RowNumbers) -> RowNumbers:
         """Those of the chosen rows whose signs differ least from the query's."""

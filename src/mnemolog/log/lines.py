@@ -51,7 +51,7 @@ def verify(line: bytes) -> bytes | None:
     if line[-_SUM_LENGTH : -_SUM_LENGTH + len(_SUM)] != _SUM or not line.endswith(_SUM_END):
         return None
     claimed = line[-64 - len(_SUM_END) : -len(_SUM_END)]
-    actual = sha256(memoryview(line)[:-_SUM_LENGTH]).hexdigest().encode()
+    actual = sha256(line[:-_SUM_LENGTH]).hexdigest().encode()
     return claimed if claimed == actual else None
 
 

@@ -27,6 +27,7 @@ def log_name(key: LogKey) -> str:
     return paths.user_folder(key.id) if key.kind == "user" else paths.SHARED
 
 
+@lru_cache(maxsize=1024)
 def place_named(name: str) -> Place:
     """Where the log of this name lies."""
     room, _, rest = name.partition("/")

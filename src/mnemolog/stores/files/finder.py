@@ -118,7 +118,8 @@ class FilesFinder:
                 self._note(there, now)
         hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)
                 for entry, one in there]  # fmt: skip
-        missing = sum(not files[one.spot[:2]] for _, one in read)
+        is_whole = all(files.values())
+        missing = 0 if is_whole else sum(not files[one.spot[:2]] for _, one in read)
         return Hits(hits, found.semantic, missing, found.notes)
 
     def _note(self, found: list[tuple[Entry, Candidate]], now: datetime) -> None:
