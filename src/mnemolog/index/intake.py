@@ -3,6 +3,7 @@
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ USER = "user"
 # So many rounds are held back, the one that is being filled included.
 _HELD = 2
 _COLUMNS = tuple(FIELDS)
+_STAMP = "2026-11-15T09:00:00.000Z"
+_DAY = len("2026-11-15")
 _PLACES = {name: place for place, name in enumerate(_COLUMNS)}
 
 
@@ -50,12 +53,18 @@ def topics(entry: Entry) -> list[str]:
     return list(dict.fromkeys([*entry.tags, *([topic] if isinstance(topic, str) else [])]))
 
 
-def _date(stamp: str) -> str:
+@lru_cache(maxsize=1024)
+def _day(stamp: str) -> str:
+    """A day as it is written out; nothing if a stamp was written by hand and is none."""
     try:
         moment = to_moment(stamp)
     except ValueError:
         return ""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def _date(stamp: str) -> str:
+    return _day(stamp[:_DAY] if len(stamp) == len(_STAMP) and stamp[-1] == "Z" else stamp)
 
 
 class Words:

@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 # Among so few rows all that stand beside each other are found at once, and kept.
-_FEW = 4096
+_FEW = 20_000
 
 
 class Snapshot:

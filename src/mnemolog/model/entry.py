@@ -61,7 +61,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def text(self) -> str:
         """Everything in the content that a person would read, in order."""
-        return "\n".join(_texts(self.content))
+        content = self.content
+        return content if isinstance(content, str) else "\n".join(_texts(content))
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,8 +16,10 @@ def importance(entry: Entry) -> float:
     """
     if entry.importance is not None:
         return entry.importance
-    content = entry.content if isinstance(entry.content, Mapping) else {}
     score = _BASE.get(entry.type, _ELSE)
+    content = entry.content
+    if not isinstance(content, Mapping):
+        return score
     if content.get("severity") == "critical" or content.get("impact") == "high":
         score *= 1.3
     if content.get("approved_by"):
