@@ -236,9 +236,10 @@ def test_recall_lets_age_weight_and_use_settle_near_ties_only(match, other, part
     scorer=st.sampled_from(sorted(relevance.SCORERS)),
 )
 def test_what_matches_too_little_to_be_shown_is_left_out_and_nothing_else(rows, limit, scorer):
-    columns = np.array(rows).T
-    match = columns[0].astype(np.float32)
-    parts = relevance.Parts(match.astype(np.float64), *columns[1:], np.zeros(len(rows)))
+    given, decay, importance, access = np.array(rows).T
+    match = given.astype(np.float32)
+    idle = np.zeros(len(rows))
+    parts = relevance.Parts(match.astype(np.float64), decay, importance, access, idle)
     scores = relevance.SCORERS[scorer](parts)
     first = np.sort(scores)[::-1][:limit]
     least = relevance.least_match(scorer, match, limit)

@@ -133,11 +133,10 @@ def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> N
     """Similarity above the average of what is in sight, as a share of the best, weighted."""
     span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
     np.subtract(scores, np.float32(meaning.average), out=lifted)
-    lifted /= np.float32(span)
-    np.minimum(lifted, 1.0, out=lifted)
+    lifted *= np.float32(weight / span)
+    np.minimum(lifted, np.float32(weight), out=lifted)
     np.maximum(lifted, 0.0, out=lifted)
     lifted *= scores >= UNLIKE
-    lifted *= np.float32(weight)
 
 
 def _fill(

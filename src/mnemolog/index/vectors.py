@@ -90,11 +90,14 @@ class Vectors:
         stored = self._bytes.read("vector", rows)
         worth = self._worth.read("worth", rows)
         found = np.empty(len(chosen), np.float32)
+        room = np.empty((min(_CHUNK, len(chosen)), len(query)), np.float32)
         is_all = len(chosen) == rows
         for start in range(0, len(chosen), _CHUNK):
             part = slice(start, start + _CHUNK)
-            block = stored[part] if is_all else stored[chosen[part]]
-            found[part] = block.astype(np.float32) @ query
+            some = stored[part] if is_all else stored[chosen[part]]
+            block = room[: len(some)]
+            np.copyto(block, some)
+            np.dot(block, query, out=found[part])
         found *= worth if is_all else worth[chosen]
         # The last digits depend on where a row lies.
         return found.round(5, out=found)
