@@ -297,6 +297,25 @@ def test_very_many_foreign_entries_change_no_count(root, clock):
         assert_alike(scored(memory.for_agent("a").query(None, asked)), before)
 
 
+@pytest.mark.parametrize("scorer", ["recall", "weighted", "product"])
+def test_foreign_entries_beside_as_many_as_may_be_chosen_change_no_order(root, clock, scorer):
+    """With so many in sight all that match are looked at; whatever is out of sight, still all."""
+    with steady(root, clock, **WORDS_ONLY) as memory:
+        for session, user in (("short", "u1"), ("long", "u1"), ("theirs", "u2")):
+            memory.create_session(user, session_id=session)
+        short = [{"content": f"deploy {n}", "importance": 0.1} for n in range(900)]
+        kettle = "while the kettle boiled and the violin was out of tune " * 6
+        memory.add_many("short", short)
+        memory.add_many(
+            "long",
+            [{"content": f"we had to deploy {n} {kettle}", "type": "decision"} for n in range(20)],
+        )
+        asked = {"text": "deploy", "limit": 5, "scorer": scorer}
+        before = scored(memory.for_user("u1").query(None, asked))
+        memory.add_many("theirs", [{"content": f"other words {n}"} for n in range(300)])
+        assert_alike(scored(memory.for_user("u1").query(None, asked)), before)
+
+
 def test_how_many_of_the_best_are_looked_at_depends_on_what_is_in_sight(root, clock, monkeypatch):
     sizes, plain = [], fusion.pool_size
 

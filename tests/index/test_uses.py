@@ -144,3 +144,22 @@ def test_notes_for_a_session_that_is_gone_bring_nothing_back(memory, sid, root):
     memory.close()
     assert not (root / "sessions" / sid).exists()
     assert memory.query(None) == []
+
+
+def test_notes_of_use_that_became_shorter_are_read_from_their_new_end(
+    memory, sid, folder, root, clock
+):
+    """They are not synced: a power loss may take some, and a backup brings older ones back."""
+    memory.add_many(sid, [{"content": f"harbour {n}"} for n in range(20)])
+    memory.query(sid, text="harbour", limit=20)
+    memory.close()
+    with reopened(root, clock) as later:
+        later.add_memory(sid, content="so that they are read")
+        later.query(sid, text="harbour", limit=1)
+    (folder / NAME).write_bytes(b"")
+    with reopened(root, clock) as later:
+        later.add_memory(sid, content="a zebra")
+        later.query(sid, text="zebra", limit=1)
+    with reopened(root, clock) as later:
+        later.add_memory(sid, content="so that they are read again")
+        assert later.query(sid, text="zebra", limit=1)[0].why["access"] == 1.0

@@ -171,7 +171,8 @@ def _pool(
     lexical, semantic = (signal[:-1] for signal in signals)
     if wanted is not seen:  # what is out of sight has no signal anyway
         lexical, semantic = lexical * wanted, semantic * wanted
-    if snapshot.rows <= 3 * most:  # with those beside them, as many as may be chosen below
+    # With those beside them, as many may be chosen below; what is out of sight counts for nothing.
+    if np.count_nonzero(seen) <= 3 * most:
         rows = ((lexical > 0) | (semantic > FAINT * semantic.max(initial=0.0))).nonzero()[0]
     else:
         rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
