@@ -1,5 +1,7 @@
 """A slow embedder never holds up a search: what is not embedded yet is found by its words."""
 
+import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +37,19 @@ class Slow:
         return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
 
 
+class Held(Slow):
+    """The same, and whoever embeds behind the searches is held up until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_free = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if threading.current_thread().name == "mnemolog-embedding":
+            assert self.is_free.wait(20)
+        return super().embed(texts)
+
+
 class Twin(Slow):
     """The same, and fast enough for any number of texts."""
 
@@ -44,6 +59,20 @@ class Twin(Slow):
 @pytest.fixture
 def slow():
     return Slow()
+
+
+@pytest.fixture
+def held():
+    one = Held()
+    yield one
+    one.is_free.set()
+
+
+@pytest.fixture
+def waiting(root, clock, held):
+    with Memory.open(root, clock=clock, environ={}, embedder=held) as opened:
+        yield opened
+        held.is_free.set()
 
 
 @pytest.fixture
@@ -66,15 +95,48 @@ def test_a_search_before_a_bulk_load_is_embedded_says_so_and_finds_by_words(memo
     found = memory.query(sid, text="word9")
     assert found.semantic == "pending"
     assert ids(found)[0] == "talk-9"
-    assert len(slow.embedded) == AT_ONCE + 1, "a few of the texts, and the question"
+    assert len(slow.calls[0]) == AT_ONCE, "a few of the texts; the others follow"
 
 
-def test_later_searches_embed_the_rest_in_order_until_meaning_is_ready(memory, slow):
-    sid = loaded(memory)
-    states = [memory.query(sid, text="question").semantic for _ in range(4)]
-    assert states == ["pending", "pending", "ready", "ready"]
-    told = [text for text in slow.embedded if text != "question"]
-    assert [text.split()[0] for text in told] == [f"word{n}" for n in range(10)]
+def words(*embedders: Slow) -> list[str]:
+    """The first words of what was embedded, but for questions."""
+    texts = [text for one in embedders for text in one.embedded]
+    return [text.split()[0] for text in texts if text and text != "question"]
+
+
+def until_ready(memory: Memory, sid: str | None) -> None:
+    ends = time.monotonic() + 20
+    while memory.query(sid, text="question").semantic != "ready":
+        assert time.monotonic() < ends
+        time.sleep(0.002)
+
+
+def test_the_rest_is_embedded_behind_the_searches_in_order_until_meaning_is_ready(memory, slow):
+    sid = loaded(memory, 40)
+    until_ready(memory, sid)
+    assert words(slow) == [f"word{n}" for n in range(40)]
+    assert memory.query(sid, text="question").semantic == "ready"
+
+
+def test_searches_go_on_and_embed_nothing_while_somebody_else_is_at_it(waiting, held):
+    sid = loaded(waiting)
+    for _ in range(5):
+        found = waiting.query(sid, text="question")
+        assert found.semantic == "pending"
+        assert len(found) > 0
+    assert words(held) == [f"word{n}" for n in range(AT_ONCE)]
+    held.is_free.set()
+    until_ready(waiting, sid)
+    assert words(held) == [f"word{n}" for n in range(10)]
+
+
+def test_closing_waits_for_what_is_being_embedded_and_no_longer(memory, slow):
+    memory.query(loaded(memory, 400), text="question")
+    memory.close()
+    done = len(slow.embedded)
+    assert "mnemolog-embedding" not in {one.name for one in threading.enumerate()}
+    time.sleep(0.05)
+    assert len(slow.embedded) == done < 400
 
 
 def test_filters_alone_embed_nothing(memory, slow):
@@ -114,34 +176,33 @@ def test_what_came_piece_by_piece_ranks_as_what_came_at_once(memory, root, clock
             assert_alike(scored(ours), scored(theirs), 1e-3)
 
 
-def test_another_process_goes_on_where_the_first_one_stopped(memory, root, clock):
-    sid = loaded(memory)
+def test_another_process_goes_on_where_the_first_one_stopped(memory, slow, root, clock):
+    sid = loaded(memory, 40)
     memory.query(sid, text="question")
     memory.close()
     later = Slow()
     with Memory.open(root, clock=clock, environ={}, embedder=later) as again:
-        assert again.query(sid, text="question").semantic == "pending"
-    told = [text.split()[0] for text in later.embedded if text != "question"]
-    assert told == ["word4", "word5", "word6", "word7"]
+        until_ready(again, sid)
+    assert later.embedded
+    assert words(slow, later) == [f"word{n}" for n in range(40)]
 
 
-def test_pending_is_said_only_to_whom_it_concerns(memory):
-    first = loaded(memory, AT_ONCE, "first")
-    assert memory.query(first, text="question").semantic == "ready"
-    loaded(memory, 20, "second")
-    assert memory.query(first, text="question").semantic == "ready"
-    assert memory.query(None, text="question").semantic == "pending"
+def test_pending_is_said_only_to_whom_it_concerns(waiting):
+    first = loaded(waiting, AT_ONCE, "first")
+    assert waiting.query(first, text="question").semantic == "ready"
+    loaded(waiting, 20, "second")
+    assert waiting.query(first, text="question").semantic == "ready"
+    assert waiting.query(None, text="question").semantic == "pending"
 
 
-def test_what_is_deleted_while_it_waits_is_never_embedded(memory, slow):
-    sid = loaded(memory)
-    assert memory.query(sid, text="question").semantic == "pending"
-    memory.delete_memory(sid, "talk-5")
-    memory.delete_session(loaded(memory, 10, "other"))
-    while memory.query(None, text="question").semantic == "pending":
-        pass
-    told = {text.split()[0] for text in slow.embedded if text and text != "question"}
-    assert told == {f"word{n}" for n in range(10)} - {"word5"}
+def test_what_is_deleted_while_it_waits_is_never_embedded(waiting, held):
+    sid = loaded(waiting, 20)
+    assert waiting.query(sid, text="question").semantic == "pending"
+    waiting.delete_memory(sid, "talk-15")
+    waiting.delete_session(loaded(waiting, 10, "other"))
+    held.is_free.set()
+    until_ready(waiting, None)
+    assert set(words(held)) == {f"word{n}" for n in range(20)} - {"word15"}
 
 
 def test_a_log_rewritten_while_it_waits_is_embedded_as_it_is_now(memory, slow, root):

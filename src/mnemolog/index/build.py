@@ -65,8 +65,7 @@ class Build:
         if self.vectors is None or not texts or self.embedded() != first:
             return
         if worked is not None:
-            self.vectors.write_encoded(first, worked)
-            self._note_embedded(first + len(texts))
+            self.give_vectors(first, worked)
         elif self.vectors.at_once is None or len(texts) <= self.vectors.at_once:
             self.store_vectors(first, texts)
 
@@ -75,6 +74,12 @@ class Build:
         if self.vectors is not None:
             self.vectors.write(first, texts)
             self._note_embedded(first + len(texts))
+
+    def give_vectors(self, first: int, vectors: Encoded) -> None:
+        """Store the vectors of the rows from `first` on; published by the commit that follows."""
+        if self.vectors is not None:
+            self.vectors.write_encoded(first, vectors)
+            self._note_embedded(first + len(vectors.worth))
 
     def _note_embedded(self, rows: int) -> None:
         self.db.execute("REPLACE INTO meta VALUES ('embedded', ?)", (rows,))

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageError, StorageIOError
 from mnemolog.index import catalogue, database, mending, purging, restarts, unlearned
+from mnemolog.index.behind import Behind
 from mnemolog.index.build import Build, identity_of
 from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
@@ -53,6 +54,7 @@ class Index:
         self._build: Build | None = None
         self._tried: tuple[int, int] | None = None
         self._unfit: tuple[int, int] | None = None
+        self._behind = Behind(self._embed_some)
 
     def forget(self) -> None:
         """Let go of the parent's database without closing it, as a forked child must."""
@@ -60,10 +62,15 @@ class Index:
             _inherited.append(self._build)
         self._build = None
         self._gate.forget()
+        self._behind.forget()
         self._mutex = RLock()
 
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
+        self._behind.end()
+        self._let_go()
+
+    def _let_go(self) -> None:
         with self._mutex:
             if self._build is not None:
                 with suppress(OSError), self._gate.together():
@@ -151,7 +158,7 @@ class Index:
             return int(entries)
 
         with self._mutex:
-            self.close()
+            self._let_go()
             self._unfit = database.ident(self._folder)
             return self._use(built)
 
@@ -169,7 +176,7 @@ class Index:
 
     def _is_thrown_away(self) -> bool:
         with self._mutex:
-            self.close()
+            self._let_go()
             try:
                 with self._gate.alone():
                     database.discard(self._folder)
@@ -189,13 +196,30 @@ class Index:
                 if not is_marked and is_settled(build):
                     return Search(build, query, viewer, log, now, decay, deadline).run()
             self._caught_up(build)
-            if query.text.strip() and build.vectors is not None:
-                Waiting(build, self._feed).embed(build.vectors.at_once)
+            if query.text.strip():
+                self._embed(build)
             deadline.check()
             with build.moment():
                 return Search(build, query, viewer, log, now, decay, deadline).run()
 
         return self._use(found)
+
+    def _embed(self, build: Build) -> None:
+        """Embed a few of the rows that wait, unless somebody is at it; more of them in time."""
+        if build.vectors is None or self._behind.is_at_work:
+            return
+        waiting = Waiting(build, self._feed)
+        waiting.embed(build.vectors.at_once)
+        if waiting.left():
+            self._behind.wake()
+
+    def _embed_some(self, most: int) -> int:
+        """Embed so many of the rows that wait, while others go on; says how many still do."""
+        taken = self._use(lambda build: Waiting(build, self._feed).take(most))
+        if taken is None or taken.build.vectors is None:
+            return 0
+        vectors = taken.build.vectors.made_of(taken.texts)
+        return self._use(lambda build: Waiting(build, self._feed).give(taken, vectors))
 
     def windows(self, viewer: Viewer, ask: Callable[[Windows], T]) -> T:
         """What the rows say of logs, as one viewer may see them, at one moment."""

@@ -36,6 +36,12 @@ class Encoded(NamedTuple):
     worth: Floats
     signs: NDArray[np.uint8]
 
+    def without(self, rows: NDArray[np.intp]) -> "Encoded":
+        """The same with nothing in these rows."""
+        blank = Encoded(self.stored.copy(), self.worth.copy(), self.signs.copy())
+        blank.stored[rows], blank.worth[rows], blank.signs[rows] = 0, 1, 0
+        return blank
+
 
 def encoded(vectors: Floats) -> Encoded:
     """Vectors as they are stored."""
@@ -61,9 +67,13 @@ class Vectors:
         self._signs = Columns(folder, build, {"sign": "u1"}, -(-embedder.size // 8))
         self.at_once: int | None = getattr(embedder, "at_once", None)
 
+    def made_of(self, texts: Sequence[str]) -> Encoded:
+        """The vectors of texts."""
+        return encoded(self._embedder.embed(texts))
+
     def write(self, first: int, texts: Sequence[str]) -> None:
         """Embed and store rows from `first` on."""
-        self.write_encoded(first, encoded(self._embedder.embed(texts)))
+        self.write_encoded(first, self.made_of(texts))
 
     def write_encoded(self, first: int, vectors: Encoded) -> None:
         """Store rows from `first` on."""

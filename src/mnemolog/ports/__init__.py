@@ -181,6 +181,12 @@ class Feed(Protocol):
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines after a position; None if there is no such log any more."""
 
+    def entries(
+        self, name: str, generation: int, places: Sequence[tuple[int, int, int]]
+    ) -> list[Entry | None]:
+        """The entries at these places of a log (segment, offset, length); None where none is any
+        more, as everywhere after a rewrite."""
+
     def uses(self, name: str, after: int) -> tuple[list[Use], int]:
         """The uses of a log's entries noted past so many bytes, and how many bytes there are."""
 

@@ -1,15 +1,16 @@
 """What the index is fed with: the marks that writers leave, and the lines of the logs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from mnemolog import paths
-from mnemolog.errors import SessionNotFoundError, StorageError
-from mnemolog.fs import Disk
-from mnemolog.log import sidecars
-from mnemolog.log.places import FilePlace, Place, SessionPlace, facts
+from mnemolog.errors import CorruptionError, SessionError, SessionNotFoundError, StorageError
+from mnemolog.fs import Disk, File
+from mnemolog.log import lines, sidecars
+from mnemolog.log.places import FilePlace, Place, SessionPlace, facts, look
 from mnemolog.log.scan import Scan
+from mnemolog.model.entry import Entry
 from mnemolog.ports import LogKey, News, Position
 from mnemolog.stores.files import learned
 
@@ -124,6 +125,29 @@ class FilesFeed:
             return None
         generation = scan.chain.generation
         return News(scan.restarted, iter(scan), generation, scan.size, manifest, markers)
+
+    def entries(
+        self, name: str, generation: int, places: Sequence[tuple[int, int, int]]
+    ) -> list[Entry | None]:
+        """The entries at these places of a log; None where none is any more."""
+        try:
+            _, chain = look(self._disk, place_named(name))
+            files = chain.open(self._disk) if chain.generation == generation else []
+        except (FileNotFoundError, SessionError, CorruptionError):
+            files = []
+        return [
+            entry_at(files[segment], offset, length) if segment < len(files) else None
+            for segment, offset, length in places
+        ]
+
+
+def entry_at(file: File, offset: int, length: int) -> Entry | None:
+    """The valid line at a place; a damaged archive is told of by whoever reads the session."""
+    try:
+        line = file.read(offset, length).rstrip(b"\r\n")
+    except CorruptionError:
+        return None
+    return lines.entry(line) if lines.verify(line) else None
 
 
 def _name_of_mark(mark: str) -> str:

@@ -17,7 +17,7 @@ from mnemolog.graph.shelf import FilesShelf
 from mnemolog.index.export import SHAPES
 from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
-from mnemolog.log import forks, lines
+from mnemolog.log import forks
 from mnemolog.log.places import Place, SessionPlace, guard_ident, look
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
@@ -41,7 +41,7 @@ from mnemolog.settings import Decay, Settings
 from mnemolog.stores.files import second
 from mnemolog.stores.files.archiving import listed
 from mnemolog.stores.files.exports import Export
-from mnemolog.stores.files.feed import FilesFeed, log_name, place_named
+from mnemolog.stores.files.feed import FilesFeed, entry_at, log_name, place_named
 from mnemolog.stores.files.follower import Files, FilesFollower, moved
 from mnemolog.stores.files.leafing import PAUSES, FilesCounter
 from mnemolog.stores.files.shadow import Shadow, shown
@@ -149,7 +149,7 @@ class FilesFinder:
                 files[key] = self._open(*key)
             if spot.segment >= len(files[key]):
                 return None
-            entry = _entry(files[key][spot.segment], spot)
+            entry = entry_at(files[key][spot.segment], spot.offset, spot.length)
             if entry is not None or self._is_here(spot.log):
                 return entry
             del files[key]
@@ -235,15 +235,6 @@ class FilesFinder:
         self._flush()
         self._held.clear()
         self._index.close()
-
-
-def _entry(file: File, spot: Spot) -> Entry | None:
-    """The valid line at a spot; a damaged archive is told of by whoever reads the session."""
-    try:
-        line = file.read(spot.offset, spot.length).rstrip(b"\r\n")
-    except CorruptionError:
-        return None
-    return lines.entry(line) if lines.verify(line) else None
 
 
 def _is_at(stamp: str, time: int) -> bool:
