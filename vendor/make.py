@@ -1,7 +1,8 @@
 """Bundle the foreign code of the page from its pinned versions: `make vendor`.
 
 Each file here becomes one file of the page; VENDOR.json names what is in it, under which licence,
-and its sum, which a test compares with the file.
+and its sum, which a test compares with the file. The texts of the licences go to LICENSES; what
+NOTICE says of the packages is written by hand, and a test compares it with both.
 """
 
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "src" / "mnemolog" / "faces" / "page" / "static" / "vendor"
+LICENCES = HERE.parent / "LICENSES"
 PARTS = {
     "preact.js": ("preact", "@preact/signals", "@preact/signals-core", "htm"),
     "marked.js": ("marked",),
@@ -43,7 +45,9 @@ def _package(work: Path, name: str) -> dict[str, str]:
     folder = work / "node_modules" / name
     told = json.loads((folder / "package.json").read_text())
     text = next(folder.glob("LICEN[SC]E*")).read_text()
-    return {"version": told["version"], "licence": told["license"], "text": text}
+    kept = LICENCES / (name.removeprefix("@").replace("/", "-") + ".txt")
+    kept.write_text(text.rstrip("\n") + "\n")
+    return {"version": told["version"], "licence": told["license"]}
 
 
 def _run(work: Path, *command: str) -> None:
