@@ -4,7 +4,8 @@
 
 A near-duplicate is a turn of some length that shares most of its runs of words with one of another
 conversation. A leak is a run of words that also stands in a file of the benchmark folder, and is
-too long to be chance. Prints counts and every fault; fails if there is one.
+too long to be chance. In text without spaces, runs of characters are compared. Prints the counts of
+what has the right shape, and every fault; fails if there is one.
 """
 
 import argparse
@@ -16,13 +17,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from retriever import form
 from retriever.conversations import Conversation, files, is_held_out, read
 
-TYPES = {"single", "multi", "temporal", "update", "preference", "inference"}
-TURN_KEYS = {"id", "session", "speaker", "time", "text"}
-QUESTION_KEYS = {"question", "type", "evidence"}
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_WORD = re.compile(r"[a-z0-9']+")
+# Thai to Khmer, kana, Han: written without spaces, so that their characters are counted instead,
+# of which a word has one or two.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|')*")
+_CHARACTER = re.compile(rf"[{_UNSPACED}]")
+_CHARACTERS_OF_TWO_WORDS = 3
 
 # Runs of so many words are compared for near-duplicates, in turns of at least so many runs.
 _RUN = 5
@@ -32,36 +38,6 @@ _ALIKE = 0.5
 _LEAK = 9
 
 
-def faults(conversation: Conversation) -> Iterator[str]:
-    """What is wrong with the form of one conversation."""
-    ids = [turn["id"] for turn in conversation["turns"]]
-    for one, times in Counter(ids).items():
-        if times > 1:
-            yield f"the turn {one} is there twice"
-    for turn in conversation["turns"]:
-        if set(turn) != TURN_KEYS:
-            yield f"the turn {turn['id']} has the keys {sorted(turn)}"
-        elif not _TIME.fullmatch(turn["time"]):
-            yield f"the turn {turn['id']} has the time {turn['time']!r}"
-        elif not turn["text"].strip() or not turn["speaker"].strip():
-            yield f"the turn {turn['id']} says nothing, or nobody says it"
-    if not conversation["questions"]:
-        yield "nothing is asked"
-    for question in conversation["questions"]:
-        yield from (f"{fault}: {question['question']}" for fault in _asked(question, set(ids)))
-
-
-def _asked(question: Any, known: set[str]) -> Iterator[str]:
-    if set(question) != QUESTION_KEYS:
-        yield f"a question has the keys {sorted(question)}"
-    if question["type"] not in TYPES:
-        yield f"a question has the type {question['type']!r}"
-    if not question["evidence"] or len(set(question["evidence"])) != len(question["evidence"]):
-        yield "a question has no evidence, or some twice"
-    if unknown := set(question["evidence"]) - known:
-        yield f"a question names turns that are not there, {sorted(unknown)}"
-
-
 def repeated(conversations: Sequence[Conversation]) -> list[str]:
     """Names of conversations that are there twice."""
     names = Counter(one["id"] for one in conversations)
@@ -69,9 +45,15 @@ def repeated(conversations: Sequence[Conversation]) -> list[str]:
 
 
 def runs(text: str, length: int) -> set[str]:
-    """All runs of so many words."""
-    words = _WORD.findall(text.lower())
-    return {" ".join(words[at : at + length]) for at in range(len(words) - length + 1)}
+    """All runs of so many words, or of as many characters as these would have without spaces."""
+    folded = text.lower()
+    return _runs(_WORD.findall(folded), " ", length) | _runs(
+        _CHARACTER.findall(folded), "", length * _CHARACTERS_OF_TWO_WORDS // 2
+    )
+
+
+def _runs(parts: list[str], joint: str, length: int) -> set[str]:
+    return {joint.join(parts[at : at + length]) for at in range(len(parts) - length + 1)}
 
 
 def near_duplicates(conversations: Sequence[Conversation]) -> Iterator[str]:
@@ -107,12 +89,19 @@ def _texts(conversation: Any) -> list[str]:
     return said + [question["question"] for question in conversation["questions"]]
 
 
-def all_faults(conversations: Sequence[Conversation], bench: Path | None = None) -> list[str]:
-    """Everything that is wrong."""
-    found = [f"{one['id']}: {fault}" for one in conversations for fault in faults(one)]
-    found += repeated(conversations)
-    found += near_duplicates(conversations)
-    return found + (list(leaks(conversations, bench)) if bench else [])
+def all_faults(conversations: Sequence[Any], bench: Path | None = None) -> list[str]:
+    """Everything that is wrong; what is misshapen is not compared with anything."""
+    numbered = enumerate(conversations, 1)
+    found = [f"{_place(one, at)}: {fault}" for at, one in numbered for fault in form.faults(one)]
+    sound: list[Conversation] = [one for one in conversations if not form.misshapen(one)]
+    found += repeated(sound)
+    found += near_duplicates(sound)
+    return found + (list(leaks(sound, bench)) if bench else [])
+
+
+def _place(conversation: Any, number: int) -> str:
+    named = isinstance(conversation, dict) and conversation.get("id")
+    return str(named or f"conversation number {number}")
 
 
 def main() -> None:
@@ -122,14 +111,20 @@ def main() -> None:
     parser.add_argument("--bench", type=Path, help="a folder of which nothing may be here")
     given = parser.parse_args()
     for path in given.files:
-        some = read([path])
-        turns, questions = (sum(len(one[key]) for one in some) for key in ("turns", "questions"))
-        held = sum(map(is_held_out, some))
-        print(f"{path.stem:12}{len(some):5} conversations ({held} held out),"
-              f"{turns:6} turns,{questions:6} questions")  # fmt: skip
+        print(_counts(path))
     found = all_faults(read(given.files), given.bench)
     print("\n".join(found) or "no faults")
     sys.exit(bool(found))
+
+
+def _counts(path: Path) -> str:
+    some = [one for one in read([path]) if not form.misshapen(one)]
+    turns, questions = (sum(len(one[key]) for one in some) for key in ("turns", "questions"))
+    held = sum(map(is_held_out, some))
+    return (
+        f"{path.stem:12}{len(some):5} conversations ({held} held out),"
+        f"{turns:6} turns,{questions:6} questions"
+    )
 
 
 if __name__ == "__main__":

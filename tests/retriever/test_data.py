@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from retriever import check_data
+from retriever import check_data, form
 from retriever.conversations import DATA, files, is_held_out, read, split, spoken
 
 CONVERSATIONS = read(files())
+# Beside a checkout, where somebody laid it: the texts of a benchmark, which may not be shipped.
+BENCH = Path(__file__).parents[3] / "shared" / "bench"
 
 
 def conversation(name: str = "c-1", **changes):
@@ -35,7 +37,7 @@ def test_every_file_is_without_faults():
 def test_there_are_more_conversations_than_before_and_all_kinds_of_questions():
     assert len(CONVERSATIONS) >= 200
     questions = [each for one in CONVERSATIONS for each in one["questions"]]
-    assert {each["type"] for each in questions} == check_data.TYPES
+    assert {each["type"] for each in questions} == form.TYPES
     assert sum(len(each["evidence"]) > 2 for each in questions) >= 500
 
 
@@ -53,9 +55,14 @@ def test_a_turn_is_read_as_the_index_gives_it_to_an_embedder():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"turn": {"time": "yesterday"}}, "time 'yesterday'"),
-        ({"turn": {"text": " "}}, "says nothing"),
-        ({"turn": {"mood": "good"}}, "keys"),
+        ({"turn": {"time": "yesterday"}}, "the turn 1:1 has the time 'yesterday'"),
+        ({"turn": {"time": "2025-99-99T99:99:99Z"}}, "the turn 1:1 has the time '2025-99-99"),
+        ({"turn": {"time": "2025-02-29T09:00:00Z"}}, "the turn 1:1 has the time '2025-02-29"),
+        ({"turn": {"text": " "}}, "the turn number 1 has nothing as its text"),
+        ({"turn": {"id": 7}}, "the turn number 1 has 7 as its id"),
+        ({"turn": {"mood": "good"}}, "the turn number 1 has the keys"),
+        ({"question": {"question": ""}}, "the question number 1 has nothing as its question"),
+        ({"question": {"answer": "no"}}, "the question number 1 has the keys"),
         ({"question": {"evidence": []}}, "no evidence"),
         ({"question": {"evidence": ["9:9"]}}, "not there"),
         ({"question": {"type": "riddle"}}, "type 'riddle'"),
@@ -65,6 +72,32 @@ def test_a_fault_is_named(changes, said):
     (fault,) = check_data.all_faults([conversation(**changes)])
     assert fault.startswith("c-1: ")
     assert said in fault
+
+
+def test_a_turn_without_its_id_is_a_fault_and_the_others_are_still_looked_at():
+    broken, sound = conversation(), conversation("c-2", question={"type": "riddle"})
+    del broken["turns"][0]["id"]
+    first, second = check_data.all_faults([broken, sound])
+    assert first.startswith("c-1: the turn number 1 has the keys ['session', ")
+    assert "c-2: the question number 1 (Where is the boat?) has the type 'riddle'" in second
+
+
+@pytest.mark.parametrize("broken", [{}, [], None, {"id": "", "turns": 3}])
+def test_what_is_no_conversation_is_a_fault_with_its_number(broken):
+    (fault,) = check_data.all_faults([conversation(), broken])
+    assert fault.startswith("conversation number 2: the conversation ")
+
+
+def test_a_turn_earlier_than_the_one_before_it_in_its_session_is_a_fault():
+    told = conversation()
+    first = told["turns"][0]
+    told["turns"] += [
+        first | {"id": "2:1", "session": "2", "time": "2025-02-01T09:00:00Z"},
+        first | {"id": "1:2", "time": "2025-03-01T08:59:59Z"},
+    ]
+    assert check_data.all_faults([told]) == [
+        "c-1: the turn 1:2 is earlier than 1:1, which it follows"
+    ]
 
 
 def test_a_name_that_is_there_twice_is_a_fault():
@@ -84,6 +117,21 @@ def test_a_sentence_of_a_benchmark_is_a_fault(tmp_path):
     (tmp_path / "bench.json").write_text(json.dumps([foreign]))
     (found,) = check_data.all_faults([conversation()], tmp_path)
     assert found.startswith("c-1: also in the benchmark: ")
+
+
+def test_a_sentence_without_spaces_of_a_benchmark_is_a_fault(tmp_path):
+    foreign = conversation("b-1", turn={"text": "对了,我把船移到了北边的码头,因为南边的关到五月。"})
+    (tmp_path / "bench.json").write_text(json.dumps([foreign]))
+    copied = conversation(turn={"text": "我把船移到了北边的码头，因为南边的关到五月了"})
+    other = conversation("c-2", turn={"text": "我把车停在了西边的车库里，因为那里没有雨水也没有雪"})
+    (found,) = check_data.all_faults([copied, other], tmp_path)
+    assert found.startswith("c-1: also in the benchmark: ")
+
+
+@pytest.mark.skipif(not BENCH.is_dir(), reason="no benchmark lies beside this checkout")
+def test_nothing_of_the_benchmark_is_in_the_data():
+    assert list(BENCH.glob("*.json")) != []
+    assert list(check_data.leaks(CONVERSATIONS, BENCH)) == []
 
 
 def test_the_command_prints_the_counts_and_fails_on_a_fault(tmp_path):
