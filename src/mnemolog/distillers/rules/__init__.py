@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from mnemolog.distillers.rules import spoken, typed
 from mnemolog.distillers.rules.facts import Fact
-from mnemolog.distillers.rules.pages import Page, is_named
+from mnemolog.distillers.rules.lines import is_named
+from mnemolog.distillers.rules.pages import Page
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Edit, Lesson, Proposal
 from mnemolog.model.node import FILES
@@ -101,13 +102,14 @@ def _edits(address: str, told: list[_Told], nodes: NodeReader) -> Iterator[Edit]
     doubtful = [one for one in told if is_guarded and one.fact.source.origin in _DOUBTFUL]
     sure = [one for one in told if one not in doubtful]
     node = nodes.read(address)
-    page = Page.parse(node.body if node else "")
+    body = node.body if node else ""
+    page = Page.parse(body)
     for part in (sure, doubtful):
         used = [one.fact for one in part if one.change(page)]
-        if used:
+        if body != (body := page.render()):
             yield Edit(
                 address=address,
-                body=page.render(),
+                body=body,
                 title=None if node else used[0].title,
                 description=None if node else used[0].description,
                 expected=node.hash if node else "",
