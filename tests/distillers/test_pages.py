@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemolog.distillers.rules.pages import Page
@@ -69,6 +69,7 @@ def without_ours(after: str, before: str) -> str:
     return "".join(kept)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, st.booleans())
 def test_what_is_not_ours_is_there_after_learning_byte_for_byte(rows, is_ended):
     before = "".join(f"{row}{end}" for row, end in rows)

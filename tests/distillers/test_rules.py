@@ -1,12 +1,16 @@
 """The rules learn what is stated outright, each fact once, the latest as current."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from mnemolog.distillers.rules.forms import FORMS
+from mnemolog.testing import FixedClock
+from mnemolog.worker import Worker
 from tests.distillers.desk import Desk
+from tests.worker.scribes import open_memory
 
 DOCS = Path(__file__).parents[2] / "docs" / "knowledge.md"
 
@@ -89,13 +93,82 @@ def test_a_finding_that_was_resolved_is_struck(desk):
     ]
 
 
-def test_a_revised_entry_replaces_its_own_line(desk):
-    desk.say({"decision": "Use Redis 6"}, "decision", id="d")
+def test_a_revision_with_another_value_ends_the_former_one(desk):
+    desk.say({"key": "theme", "value": "dark"}, "preference", id="t")
+    desk.say({"decision": "Use Redis"}, "decision", id="d", tags=("cache",))
     desk.learn()
-    desk.say({"decision": "Use Redis 7"}, "decision", id="d")
+    later = {"at": "2026-11-10T09:00:00.000Z"}
+    desk.say({"key": "theme", "value": "light"}, "preference", id="t", **later)
+    desk.say({"decision": "Use Valkey"}, "decision", id="d", tags=("cache",), **later)
+    desk.learn(*desk.said[-2:])
+    assert lines(desk.body("USER.md")) == [
+        "- **theme**: light (since 2026-11-10) <!-- s/t #preference.theme -->",
+        "- ~~**theme**: dark~~ (2026-11-01 – 2026-11-10) <!-- s/t #preference.theme -->",
+    ]
+    assert lines(desk.body("decisions/cache")) == [
+        "- **Use Valkey** (since 2026-11-10) <!-- s/d -->",
+        "- ~~**Use Redis**~~ (2026-11-01 – 2026-11-10) <!-- s/d -->",
+    ]
+    assert desk.learn(*desk.said[-2:]).edits == ()
+
+
+def test_a_value_that_comes_back_holds_again_since_then(desk):
+    for value, day in (("dark", "01"), ("light", "05"), ("dark", "09")):
+        desk.say({"key": "theme", "value": value}, "preference", id="t",
+                 at=f"2026-11-{day}T09:00:00.000Z")  # fmt: skip
+        desk.learn(desk.said[-1])
+    assert [line.split(" <!--")[0] for line in lines(desk.body("USER.md"))] == [
+        "- **theme**: dark (since 2026-11-09)",
+        "- ~~**theme**: dark~~ (2026-11-01 – 2026-11-05)",
+        "- ~~**theme**: light~~ (2026-11-05 – 2026-11-09)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("revision", "at"),
+    [
+        ({"decision": "Use Redis 7", "rationale": "speed"}, "2026-11-01"),
+        ({"decision": "Use Redis 6", "rationale": "licence"}, "2026-11-10"),
+        ({"decision": "use Redis 6!", "rationale": "speed"}, "2026-11-10"),
+    ],
+)
+def test_a_correction_of_the_same_day_and_other_words_for_the_same_replace_the_line(
+    desk, revision, at
+):
+    desk.say({"decision": "Use Redis 6", "rationale": "speed"}, "decision", id="d")
+    desk.learn()
+    desk.say(revision, "decision", id="d", at=f"{at}T10:00:00.000Z")
     desk.learn(desk.said[-1])
-    assert [line.split(" (")[0] for line in lines(desk.body("decisions/general"))] == [
-        "- **Use Redis 7**"
+    assert lines(desk.body("decisions/general")) == [
+        f"- **{revision['decision']}** — {revision['rationale']} (since 2026-11-01) <!-- s/d -->"
+    ]
+
+
+def test_a_revision_does_not_change_what_others_said_too(desk):
+    desk.say({"decision": "Use Redis"}, "decision", id="d")
+    desk.say({"decision": "Use Redis"}, "decision", id="e")
+    desk.learn()
+    desk.say({"decision": "Use Valkey"}, "decision", id="d")
+    desk.learn(desk.said[-1])
+    assert lines(desk.body("decisions/general")) == [
+        "- **Use Valkey** (since 2026-11-01) <!-- s/d -->",
+        "- ~~**Use Redis**~~ (2026-11-01 – 2026-11-01) <!-- s/d s/e -->",
+    ]
+
+
+def test_a_preference_that_is_set_anew_is_dated_by_when_that_was_done(tmp_path):
+    clock = FixedClock(datetime(2026, 11, 1, 9, tzinfo=UTC))
+    memory = open_memory(tmp_path, clock)
+    memory.create_session(session_id="s", user_id="u", agent_ids=["a"])
+    for value in ("dark", "light"):
+        memory.update_preference("s", key="theme", value=value)
+        memory.reset_session("s")
+        Worker(memory).tick()
+        clock.advance(days=9)
+    body = memory.read_node("USER.md", user_id="u").body
+    assert [line.split(" <!--")[0] for line in lines(body)] == [
+        "- **theme**: light (since 2026-11-10)",
+        "- ~~**theme**: dark~~ (2026-11-01 – 2026-11-10)",
     ]
 
 

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnemolog.model.lesson import Source
 
@@ -29,6 +29,8 @@ class Fact:
     """As it stands in the node, in Markdown."""
     day: str
     """Since when, as a date."""
+    written: str
+    """When its entry was last written; later than `day` if it was revised."""
     source: Source
     kind: str = "fact"
     key: str = ""
@@ -43,6 +45,10 @@ class Fact:
     """Whether one person at a time has this key: a new boss ends the former one's line."""
     is_over: bool = False
     """Whether it is over itself: a finding that was resolved."""
+
+    def revised(self) -> "Fact":
+        """The same as another value of what its entry said before: since it was written."""
+        return replace(self, day=self.written)
 
 
 def slug(name: str) -> str:

@@ -50,27 +50,37 @@ class Page:
 
     def take(self, fact: Fact) -> bool:
         """Add a fact, or its source to a line that says the same; False if nothing changed."""
-        known = next((one for one in self.lines() if is_own(one, fact)), None)
-        if known is not None:
-            return self._corrected(known, fact)
-        alike = (one for one in self.lines() if not one.is_over and says(one, fact))
-        known = next(alike, None)
-        if known is not None and not fact.is_over:
-            known.add(fact.source.name, fact)
-            return True
-        self.end(fact)
-        self._add(fact)
+        own = [one for one in self.lines() if is_own(one, fact)]
+        holding = next((one for one in own if not one.is_over), None)
+        if holding is not None:
+            return self._revised(holding, fact)
+        if own and not _is_other(fact, own):
+            return False
+        self._learn(fact.revised() if own else fact)
         return True
 
-    def _corrected(self, line: Line, fact: Fact) -> bool:
-        """The same entry again: revised, resolved, or just repeated."""
-        if fact.is_over and not line.is_over:
+    def _revised(self, line: Line, fact: Fact) -> bool:
+        """The same entry again: resolved, repeated, put in other words, or with another value."""
+        is_alone = line.sources == [fact.source.name]
+        if fact.is_over:
             self._strike(line, fact.day)
-            return True
-        if line.text == fact.text or line.is_over:
+        elif line.text == fact.text or (says(line, fact) and not is_alone):
             return False
-        line.reword(fact.text)
+        elif is_alone and (says(line, fact) or _is_correction(line, fact)):
+            line.reword(fact.text)
+        else:
+            self._strike(line, fact.written)
+            self._learn(fact.revised())
         return True
+
+    def _learn(self, fact: Fact) -> None:
+        alike = (one for one in self.lines() if not one.is_over and says(one, fact))
+        known = None if fact.is_over else next(alike, None)
+        if known is not None:
+            known.add(fact.source.name, fact)
+            return
+        self.end(fact)
+        self._add(fact)
 
     def end(self, fact: Fact) -> bool:
         """End what this fact takes the place of, unless that is the newer one."""
@@ -156,3 +166,13 @@ class Page:
                 break
             last = last if is_blank(row) else number + 1
         return last
+
+
+def _is_other(fact: Fact, over: list[Line]) -> bool:
+    """Whether an entry whose lines are all over was given another value, which holds."""
+    return fact.is_whole and not fact.is_over and not any(says(one, fact) for one in over)
+
+
+def _is_correction(line: Line, fact: Fact) -> bool:
+    """Whether an entry was revised on the day when it was said; talk is not dated by revisions."""
+    return fact.written <= line.since or not fact.is_whole

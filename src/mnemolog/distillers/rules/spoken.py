@@ -109,8 +109,8 @@ def _corrected(
     meant = [one for one in known if one.address == USER and wrong.search(one.text)]
     for one in meant[-1:]:
         text = wrong.sub(lambda _: inline(match["new"].strip()), one.text, count=1)
-        day = entry.timestamp[:10]
-        yield replace(one, text=text, day=day, source=source, contradicts=one.text)
+        day, written = entry.timestamp[:10], entry.written_at[:10]
+        yield replace(one, text=text, day=day, written=written, source=source, contradicts=one.text)
 
 
 def _fact(form: Form, match: re.Match[str], entry: Entry, source: Source) -> Fact:
@@ -123,7 +123,7 @@ def _fact(form: Form, match: re.Match[str], entry: Entry, source: Source) -> Fac
         text = f"**{text}**"
     return Fact(
         about.address, about.title, about.description, _section(form), text,
-        entry.timestamp[:10], source, kind=form.kind, key=_key(form, said),
+        entry.timestamp[:10], entry.written_at[:10], source, kind=form.kind, key=_key(form, said),
         contradicts=form.ends.format_map(said), is_one_persons=form.is_one_persons,
     )  # fmt: skip
 

@@ -84,8 +84,8 @@ _MAKERS = {
 
 def _fact(entry: Entry, source: Source, home: Home, section: str, text: str, **more: Any) -> Fact:
     return Fact(
-        home.address, home.title, home.description, section, text, _day(entry, **more), source,
-        replaces=_replaced(entry), is_whole=True, **more,
+        home.address, home.title, home.description, section, text, _day(entry, **more),
+        entry.written_at[:10], source, replaces=_replaced(entry), is_whole=True, **more,
     )  # fmt: skip
 
 
