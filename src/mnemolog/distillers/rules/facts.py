@@ -3,12 +3,16 @@
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from mnemolog.model.lesson import Source
 
 USER, TOOLS = "USER.md", "TOOLS.md"
 
 _APART = re.compile(r"[\W_]+")
+# Letters that nobody can see, and names that some systems keep for devices: no node is called so.
+_UNSEEN = re.compile("[\u115f\u1160\u3164\uffa0]")
+_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
 _MOST = 60
 _FILLERS = frozenset(
     "a an the our my your their to for of on at in that please very really".split()
@@ -52,12 +56,21 @@ class Fact:
 
 
 def slug(name: str) -> str:
-    """A name as a part of an address: lower case, words joined by hyphens, never empty."""
+    """A name as a part of an address, which every disk takes: lower case, words joined by hyphens.
+
+    Where that leaves nothing of a name, or only its beginning, a mark tells it from others.
+    """
     plain = unicodedata.normalize("NFC", name).strip().lower()
-    joined = _APART.sub("-", plain).strip("-")
-    while len(joined.encode()) > _MOST:
-        joined = joined[:-1]
-    return joined.strip("-") or "unnamed"
+    joined = _APART.sub("-", _UNSEEN.sub(" ", plain)).strip("-")
+    if len(joined.encode()) > _MOST or not joined:
+        mark = sha256(plain.encode("utf-8", "replace")).hexdigest()[:6]
+        joined = f"{_cut(joined, _MOST - len(mark) - 1) or 'unnamed'}-{mark}"
+    joined = unicodedata.normalize("NFC", joined)
+    return f"{joined}_" if _DEVICE.fullmatch(joined) else joined
+
+
+def _cut(text: str, most: int) -> str:
+    return text.encode()[:most].decode("utf-8", "ignore").strip("-")
 
 
 def inline(text: str, most: int = 400) -> str:
