@@ -6,7 +6,7 @@ from typing import Any
 from mnemolog.distillers.rules import Rules
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Lesson, Proposal
-from mnemolog.model.node import Leaf, Node, NodeHit
+from mnemolog.model.node import Leaf, Node, NodeHit, NodeVersion
 from mnemolog.ports.distiller import Distiller
 
 
@@ -16,10 +16,14 @@ class Desk:
     def __init__(self, distiller: Distiller | None = None) -> None:
         self.distiller = distiller or Rules()
         self.nodes: dict[str, Node] = {}
+        self.past: dict[str, list[NodeVersion]] = {}
         self.said: list[Entry] = []
 
     def read(self, address: str) -> Node | None:
         return self.nodes.get(address)
+
+    def versions(self, address: str) -> list[NodeVersion]:
+        return self.past.get(address, [])
 
     def tree(self) -> list[Leaf]:
         return [Leaf(one.address, one.title, one.description, 0) for one in self.nodes.values()]
@@ -53,16 +57,30 @@ class Desk:
         )  # fmt: skip
         proposal = self.distiller.distil(lesson, self)
         for edit in proposal.edits:
-            self._apply(edit.address, edit.body, edit.title)
+            sources = tuple(one.name for one in edit.sources)
+            self._apply(edit.address, edit.body, edit.title, sources, plan=f"plan-{len(self.past)}")
         return proposal
 
-    def _apply(self, address: str, body: str, title: str | None) -> None:
+    def _apply(
+        self,
+        address: str,
+        body: str,
+        title: str | None,
+        sources: tuple[str, ...] = (),
+        plan: str = "",
+    ) -> None:
+        """Write a node; without a plan it is a person who does."""
         before = self.nodes.get(address)
+        digest = sha256(body.encode()).hexdigest()
         self.nodes[address] = Node(
             user_id="u", address=address, title=title or (before.title if before else ""),
             description="", body=body, created_at=0, updated_at=0, version=1,
-            hash=sha256(body.encode()).hexdigest(), text=body,
+            hash=digest, text=body, sources=(*(before.sources if before else ()), *sources),
         )  # fmt: skip
+        version = NodeVersion(
+            number=1, at="", by="", reason="", hash=digest, text=body, plan=plan,
+        )  # fmt: skip
+        self.past.setdefault(address, []).append(version)
 
     def body(self, address: str) -> str:
         """A node's text, empty if there is none."""

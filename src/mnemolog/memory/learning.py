@@ -12,7 +12,7 @@ from mnemolog.memory.planning import Planning
 from mnemolog.memory.recalling import Recalling
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Due, Lesson, Plan, Prompt
-from mnemolog.model.node import Leaf, Node, NodeHit
+from mnemolog.model.node import Leaf, Node, NodeHit, NodeVersion
 from mnemolog.model.query import KINDS, Query
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
@@ -41,6 +41,14 @@ class _Nodes:
             return self._memory.read_node(there, user_id=self._user)
         except NodeNotFoundError:
             return None
+
+    def versions(self, address: str) -> list[NodeVersion]:
+        """Every version of a node, oldest first, also of one that was removed."""
+        there = self._memory._shelf.spelled(self._user, address)
+        try:
+            return self._memory.node_versions(there, user_id=self._user)
+        except NodeNotFoundError:
+            return []
 
     def tree(self) -> list[Leaf]:
         """All nodes."""

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from mnemolog.model.lesson import Lesson, Proposal
-from mnemolog.model.node import Leaf, Node, NodeHit
+from mnemolog.model.node import Leaf, Node, NodeHit, NodeVersion
 
 
 class NodeReader(Protocol):
@@ -11,6 +11,9 @@ class NodeReader(Protocol):
 
     def read(self, address: str) -> Node | None:
         """A node as it is now, or None."""
+
+    def versions(self, address: str) -> list[NodeVersion]:
+        """Every version of a node, oldest first, also of one that was removed."""
 
     def tree(self) -> list[Leaf]:
         """All nodes."""

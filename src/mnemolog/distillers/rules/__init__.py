@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mnemolog.distillers.rules import spoken, typed
 from mnemolog.distillers.rules.facts import Fact
+from mnemolog.distillers.rules.former import former_lines
 from mnemolog.distillers.rules.lines import is_named
 from mnemolog.distillers.rules.pages import Page
 from mnemolog.model.entry import Entry
@@ -103,7 +104,7 @@ def _edits(address: str, told: list[_Told], nodes: NodeReader) -> Iterator[Edit]
     sure = [one for one in told if one not in doubtful]
     node = nodes.read(address)
     body = node.body if node else ""
-    page = Page.parse(body)
+    page = Page.parse(body, former_lines(nodes, address, node))
     for part in (sure, doubtful):
         used = [one.fact for one in part if one.change(page)]
         if body != (body := page.render()):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mnemolog.distillers.rules.facts import Fact
+from mnemolog.distillers.rules.former import Former, nothing
 from mnemolog.distillers.rules.lines import Line, is_own, is_replaced, line_of, says
 from mnemolog.distillers.rules.pieces import cut, ended, heading, is_blank, is_section, newline_of
 
@@ -31,12 +32,13 @@ class Page:
     left_open: str
     """A block at the end that nobody closed: whatever came behind it would be a part of it."""
     newline: str
+    former: Former
 
     @classmethod
-    def parse(cls, body: str) -> "Page":
+    def parse(cls, body: str, former: Former = nothing) -> "Page":
         """Read a body."""
         pieces, left_open = cut(body)
-        return cls([line_of(one) or one for one in pieces], left_open, newline_of(body))
+        return cls([line_of(one) or one for one in pieces], left_open, newline_of(body), former)
 
     def render(self) -> str:
         """The body as text."""
@@ -54,23 +56,32 @@ class Page:
         holding = next((one for one in own if not one.is_over), None)
         if holding is not None:
             return self._revised(holding, fact)
-        if own and not _is_other(fact, own):
+        former = self.former(fact)
+        known = own if former is None else [former]
+        if known and not _is_other(fact, known):
             return False
-        self._learn(fact.revised() if own else fact)
+        self._learn(fact.revised() if known else fact)
         return True
 
     def _revised(self, line: Line, fact: Fact) -> bool:
-        """The same entry again: resolved, repeated, put in other words, or with another value."""
-        is_alone = line.sources == [fact.source.name]
-        if fact.is_over:
-            self._strike(line, fact.day)
-        elif line.text == fact.text or (says(line, fact) and not is_alone):
+        """The same entry again: resolved, repeated, put in other words, or with another value.
+
+        What a person has changed in the line stays while the entry says what it said.
+        """
+        if line.text == fact.text and not fact.is_over:
             return False
-        elif is_alone and (says(line, fact) or _is_correction(line, fact)):
+        former = self.former(fact) or line
+        if fact.is_over:
+            return not former.is_over and self._strike(line, fact.day)
+        is_alone = line.sources == [fact.source.name]
+        is_same = says(line, fact) or says(former, fact)
+        if is_same and (line.text != former.text or not is_alone):
+            return False
+        if is_alone and (is_same or _is_correction(line, fact)):
             line.reword(fact.text)
-        else:
-            self._strike(line, fact.written)
-            self._learn(fact.revised())
+            return True
+        self._strike(line, fact.written)
+        self._learn(fact.revised())
         return True
 
     def _learn(self, fact: Fact) -> None:
@@ -93,13 +104,14 @@ class Page:
             self._strike(line, fact.day)
         return bool(over)
 
-    def _strike(self, line: Line, day: str) -> None:
+    def _strike(self, line: Line, day: str) -> bool:
         """Strike a line; it moves unless people wrote something below it that is about it."""
         line.strike(day)
         at = self.rows.index(line)
         if self._behind(at) == at + 1:
             del self.rows[at]
             self._put(line, BEFORE)
+        return True
 
     def _add(self, fact: Fact) -> None:
         line = Line(fact.text, fact.day, "", [fact.source.name], fact.key)
@@ -168,9 +180,9 @@ class Page:
         return last
 
 
-def _is_other(fact: Fact, over: list[Line]) -> bool:
-    """Whether an entry whose lines are all over was given another value, which holds."""
-    return fact.is_whole and not fact.is_over and not any(says(one, fact) for one in over)
+def _is_other(fact: Fact, known: list[Line]) -> bool:
+    """Whether an entry whose lines are over, or were removed, was given another value."""
+    return fact.is_whole and not fact.is_over and not any(says(one, fact) for one in known)
 
 
 def _is_correction(line: Line, fact: Fact) -> bool:
