@@ -229,6 +229,20 @@ def test_what_is_asked_quoted_or_supposed_is_not_learned(desk, text):
     assert desk.learn().edits == ()
 
 
+@pytest.mark.parametrize(
+    ("told", "is_believed"),
+    [
+        ("3 May", True), ("the 29th of February", True), ("Feb 29th, 2000", True),
+        ("31/12/1990", True), ("12/31/1990", True), ("3.5.", True), ("1990-05-03", True),
+        ("30 February", False), ("February 30", False), ("31st of June", False),
+        ("29 February 1990", False), ("32.13.", False), ("1990-02-30", False), ("0 May", False),
+    ],
+)  # fmt: skip
+def test_a_birthday_is_a_day_that_there_is(desk, told, is_believed):
+    desk.say(f"My birthday is {told}.")
+    assert bool(desk.learn().edits) == is_believed
+
+
 def test_an_assistant_cannot_say_who_the_user_is(desk):
     desk.say("I live in Berlin. I prefer tea. My name is Bot.", role="assistant")
     assert desk.learn().edits == ()

@@ -82,7 +82,7 @@ ABOUT_THE_USER: tuple[Form, ...] = (
     ),
     user(
         "birthday", "my birthday is(?: on)?", f"(?P<a>{shapes.DATE}){tail()}",
-        "**Birthday**: {a}", key="birthday",
+        "**Birthday**: {a}", key="birthday", fits=lambda said: profile.is_date(said["a"]),
     ),
     user(
         "favourite",

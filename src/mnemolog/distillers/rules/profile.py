@@ -1,6 +1,7 @@
 """Whether what users say of themselves is meant: where they live, what they do, what they like."""
 
 import re
+from datetime import date
 
 from mnemolog.distillers.rules import lexicon, vocabulary
 from mnemolog.distillers.rules.doubts import is_lasting
@@ -19,6 +20,10 @@ _STATE = re.compile(
 )
 _MOCK = re.compile(r"(?:unpaid|glorified|human|walking|professional|permanent)\b", re.IGNORECASE)
 _OFFICE = re.compile(r"(?:head|director|member|secretary|dean|vice president) of \w", re.IGNORECASE)
+_YEAR = re.compile(r"\d{4}")
+_MONTH = re.compile(rf"\b(?:{lexicon.MONTHS})\b", re.IGNORECASE)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_LEAP_YEAR = 2000
 _MOVING = re.compile(
     r"\b(?:box(?:es)?|flat|house|apartment|rent|landlord|neighbou?rs?|new (?:city|town|address"
     r"|place|home)|the move|moving|movers|removal|keys|commute|family|for (?:work|the job|a job"
@@ -81,3 +86,22 @@ def is_favourite(kind: str, thing: str) -> bool:
         _RELATIVE.search(f"{kind} {thing}") or _LAZY.match(thing)
     )
     return is_meant and not is_state and not is_clause
+
+
+def is_date(told: str) -> bool:
+    """Whether there is such a day, in the year that is told or in some; 4/5 may be meant as either
+    of two."""
+    year, month = _YEAR.search(told), _MONTH.search(told)
+    numbers = [int(one) for one in re.findall(r"\d+", _YEAR.sub("", told))]
+    if month is not None:
+        numbers.append(_MONTHS.index(month[0][:3].lower()) + 1)
+    orders = (numbers, numbers[::-1])
+    return any(_is_day(int(year[0]) if year else _LEAP_YEAR, *one) for one in orders)
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True
