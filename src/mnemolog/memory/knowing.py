@@ -34,9 +34,9 @@ from mnemolog.policy.composing import (
     text_of,
 )
 from mnemolog.policy.hunks import hunks
+from mnemolog.policy.learning import ALWAYS_ASKED
 from mnemolog.ports import Wanted
 
-_ASKED = ("SOUL.md", "AGENTS.md")
 _MOST_DEPTH = 8
 _MOST_NAMES = 1000
 
@@ -167,11 +167,13 @@ class Knowing(Proving, Finding):
         sources: Iterable[str] = (),
         by: str | None = None,
         plan: str = "",
+        doubt: str = "",
     ) -> NodeReceipt:
         """Write a node: a body, or a whole document with its front matter.
 
         `expected` is the hash of the text that this was made against, empty for a new node; if
-        another text is there, `NodeConflictError` carries it and nothing is written.
+        another text is there, `NodeConflictError` carries it and nothing is written. With a
+        `doubt`, which says why, it waits in the review for a person's yes.
         """
         said = text_of(text, "text")
         fields = fields_of(title, description, parents)
@@ -180,7 +182,7 @@ class Knowing(Proving, Finding):
             expect(node, address, expected)
             return composed(node, said, fields)
 
-        return self._written(address, change, user_id, reason, sources, by, plan)
+        return self._written(address, change, user_id, reason, sources, by, plan, doubt)
 
     def append_node(
         self,
@@ -192,8 +194,9 @@ class Knowing(Proving, Finding):
         reason: str = "",
         sources: Iterable[str] = (),
         by: str | None = None,
+        doubt: str = "",
     ) -> NodeReceipt:
-        """Add lines at the end of a node, or begin it with them."""
+        """Add lines at the end of a node, or begin it with them; with a `doubt` they wait."""
         said = text_of(text, "text")
 
         def change(node: Node | None) -> str:
@@ -203,7 +206,7 @@ class Knowing(Proving, Finding):
             end = "" if not node.body or node.text.endswith("\n") else "\n"
             return f"{node.text}{end}{said}" + ("" if said.endswith("\n") else "\n")
 
-        return self._written(address, change, user_id, reason, sources, by)
+        return self._written(address, change, user_id, reason, sources, by, doubt=doubt)
 
     def patch_node(
         self,
@@ -283,18 +286,21 @@ class Knowing(Proving, Finding):
         sources: Iterable[str],
         by: str | None,
         plan: str = "",
+        doubt: str = "",
     ) -> NodeReceipt:
         user = self._writes(user_id)
         version = self._version(reason, sources, by, plan)
-        if self._viewer.agent is not None and address in _ASKED:
-            return self._proposed(user, address, change, version)
+        if not doubt and self._viewer.agent is not None and address in ALWAYS_ASKED:
+            doubt = f"{address} is changed only with a person's consent"
+        if doubt:
+            return self._proposed(user, address, change, version, doubt)
         redact = self._redact(self.settings)
         return self._shelf.write(user, address, change, version, redact)
 
     def _proposed(
-        self, user: str, address: str, change: Change, version: NodeVersion
+        self, user: str, address: str, change: Change, version: NodeVersion, why: str
     ) -> NodeReceipt:
-        """What an agent wants to write into these files waits for a person's yes."""
+        """What is in doubt, or is for one of these files, waits for a person's yes."""
         try:
             node: Node | None = self._shelf.read(user, address)
         except NodeNotFoundError:
@@ -311,7 +317,6 @@ class Knowing(Proving, Finding):
             reason=version.reason,
         )
         name = sha256(f"{version.by}\n{address}\n{body}".encode()).hexdigest()[:24]
-        why = f"{address} is changed only with a person's consent"
         self._shelf.wait(
             Waiting(v=1, id=name, user_id=user, edit=edit, distiller=version.by,
                     created_at=version.at, why=why)

@@ -10,6 +10,7 @@ from mnemolog.model.context import Context
 from mnemolog.model.entry import Entry
 from mnemolog.model.query import KINDS, Hit
 from mnemolog.policy.blocks import Part, assemble, is_node, tokens
+from mnemolog.policy.repeating import is_spoken
 
 if TYPE_CHECKING:
     from mnemolog.memory.run import Run
@@ -45,6 +46,8 @@ class Recalling(Getting, Finding):
         recalled = self._recalled(session_id, query) if query.strip() else []
         parts.append(Part("Recalled", [one for one in recalled if one.id not in known]))
         block = assemble(parts, budget)
+        if run is not None:
+            _hand(run, block.text, parts)
         return Context(
             text=block.text,
             tokens=tokens(block.text),
@@ -84,3 +87,10 @@ class Recalling(Getting, Finding):
             return self._store.load(hit.entry.session_id).user_id is None
         except MnemologError:
             return False  # gone meanwhile
+
+
+def _hand(run: "Run", text: str, parts: list[Part]) -> None:
+    """Have a run know what it was handed; its own notes and its plan were no news to it."""
+    own = [note.text for name in ("run", "plan") for note in run.notes(name)]
+    entries = (entry for part in parts for entry in part.entries)
+    run.handed.hear(text, own, (one.text for one in entries if is_spoken(one)))

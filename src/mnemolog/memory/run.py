@@ -22,7 +22,7 @@ from mnemolog.policy import compartments, drafting
 from mnemolog.policy.access import may_change
 from mnemolog.policy.compartments import NOTE, USE, Compartment, Filter, Room
 from mnemolog.policy.drafting import Circumstances
-from mnemolog.policy.echoes import Echoes
+from mnemolog.policy.echoes import Handed
 from mnemolog.ports import LogKey, Reading, Write
 
 
@@ -45,8 +45,8 @@ class Run:
         self.id = run_id
         self.is_open = True
         self._settings = memory.settings.compartments
-        self.handed = Echoes()
-        """What the tools of this run have handed out from memory."""
+        self.handed = Handed()
+        """What memory has handed out in this run."""
         self.compartments = compartments.known(self._settings, own)
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@ import msgspec
 
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Edit
+from mnemolog.model.node import FILES
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.settings import Settings
@@ -23,10 +24,10 @@ MEMORY_AGENT = "memory-agent"
 DEFAULT_AGENT = "default"
 
 _SCOPES = ("session", "user", "shared")
-_ALWAYS_ASKED = ("SOUL.md", "AGENTS.md")
-_ASKED_IN_DOUBT = ("USER.md", "TOOLS.md")
+ALWAYS_ASKED = ("SOUL.md", "AGENTS.md")
 _SHARED = "shared"
-_DOUBTFUL = ("tool", "recall")
+DOUBTFUL = ("tool", "recall")
+"""Origins of what nobody vouches for."""
 _FACTOR = 4
 
 
@@ -139,12 +140,16 @@ def may_learn(entry: Entry) -> bool:
     return is_own and entry.scope in _SCOPES and entry.compartment is None
 
 
+def is_guarded(address: str) -> bool:
+    """Whether what comes from a tool or from memory is written there only with a person's yes."""
+    return address in FILES or address.split("/")[0] == _SHARED
+
+
 def why_waits(edit: Edit) -> str:
     """Why an edit needs a person's yes; empty if it does not."""
-    if edit.address in _ALWAYS_ASKED:
+    if edit.address in ALWAYS_ASKED:
         return f"{edit.address} is changed only with a person's consent"
-    is_shared = edit.address.split("/")[0] == _SHARED
-    is_shared |= any(one.log == "shared" for one in edit.sources)
-    is_guarded = is_shared or edit.address in _ASKED_IN_DOUBT
-    doubtful = sorted({one.origin for one in edit.sources} & set(_DOUBTFUL))
-    return f"it rests on what came from a {doubtful[0]}" if is_guarded and doubtful else ""
+    is_shared = any(one.log == "shared" for one in edit.sources)
+    is_asked = is_shared or is_guarded(edit.address)
+    doubtful = sorted({one.origin for one in edit.sources} & set(DOUBTFUL))
+    return f"it rests on what came from a {doubtful[0]}" if doubtful and is_asked else ""

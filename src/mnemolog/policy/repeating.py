@@ -13,12 +13,12 @@ from typing import NamedTuple
 import msgspec
 
 from mnemolog.model.entry import Entry
-from mnemolog.policy.echoes import Echoes
+from mnemolog.policy.echoes import Echoes, sentences
+from mnemolog.policy.learning import DOUBTFUL
 
 # What is said in fewer words is said by everybody all the time.
 _LEAST_WORDS = 3
 _WORD = re.compile(r"\w+")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 # A block of ours, as `policy.blocks` makes it; one that was cut short goes to the end.
 _BLOCK = re.compile(
     r"<(run_memory|memory) kind=\"data\"[^<>\n]{0,100}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
@@ -36,10 +36,15 @@ class Known(NamedTuple):
     entries: tuple[Entry, ...]
 
 
+def is_spoken(entry: Entry) -> bool:
+    """Whether a person said it; what a tool answered may stand under a person's role."""
+    is_theirs = entry.role == "user" or entry.origin == "user"
+    return is_theirs and entry.origin not in DOUBTFUL
+
+
 def may_repeat(entry: Entry) -> bool:
     """Whether an entry may be an echo at all: what a person says never is."""
-    is_said_by_person = entry.role == "user" or entry.origin == "user"
-    return not is_said_by_person and len(_WORD.findall(entry.text)) >= _LEAST_WORDS
+    return not is_spoken(entry) and len(_WORD.findall(entry.text)) >= _LEAST_WORDS
 
 
 def is_older(one: Entry, other: Entry) -> bool:
@@ -108,7 +113,7 @@ def _spoken_news(entry: Entry, text: str, known: Known) -> Entry | None:
 
 
 def _news(line: str, heard: Echoes) -> Iterator[str]:
-    for sentence in _SENTENCE.split(line):
+    for sentence in sentences(line):
         if not (_is_long(sentence) and heard.knows(sentence)):
             yield sentence
 
@@ -120,7 +125,7 @@ def _is_long(text: str) -> bool:
 def _sentences(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         yield text
-        yield from (one for line in text.splitlines() for one in _SENTENCE.split(line))
+        yield from sentences(text)
 
 
 def _heard(lines: Iterable[str]) -> Iterator[str]:

@@ -8,7 +8,8 @@ from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
 from mnemolog.model.entry import Entry
 from mnemolog.model.query import KINDS, Hit
-from mnemolog.policy.blocks import priority, quoted, rendered, said, word
+from mnemolog.policy.blocks import priority, quoted, rendered, word
+from mnemolog.policy.repeating import is_spoken
 from mnemolog.tools.answers import Answer, paged
 from mnemolog.tools.arguments import (
     LONGEST_QUERY,
@@ -59,6 +60,8 @@ def save_memory(desk: Desk, given: Arguments) -> Answer:
         priority=whole(given, "priority", 10),
         origin="recall" if is_echo else None,
     )
+    if not desk.run.handed.doubts(content):
+        desk.run.handed.clear(content)  # its own words, also when it is told them later
     done = "Replaced" if receipt.status == "revised" else "Saved"
     used, limit = desk.run.room(compartment)
     hidden = f" Hidden as secrets: {', '.join(receipt.redactions)}." if receipt.redactions else ""
@@ -85,7 +88,9 @@ def get_memory(desk: Desk, given: Arguments) -> Answer:
     blocks = [_note(entry, uses.get(entry.id, 0)) for entry in found]
     if found.warnings:
         blocks.insert(0, f"{len(found.warnings)} damaged lines were skipped; the rest is whole.")
-    return paged(blocks, most, given.get("cursor"), "No memory entries found.")
+    answer = paged(blocks, most, given.get("cursor"), "No memory entries found.")
+    own = (one.text for one in found if one.scope == "run")
+    return handed(desk, answer, found, own)
 
 
 def clear_memory(desk: Desk, given: Arguments) -> Answer:
@@ -115,12 +120,15 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
     )
     blocks = [_hit(hit) for hit in hits]
     found = paged(blocks, most, given.get("cursor"), "Nothing fits; try other words.")
-    return handed(desk, found)
+    return handed(desk, found, [hit.entry for hit in hits])
 
 
-def handed(desk: Desk, answer: Answer, own: Iterable[str] = ()) -> Answer:
+def handed(
+    desk: Desk, answer: Answer, entries: Iterable[Entry] = (), own: Iterable[str] = ()
+) -> Answer:
     """An answer of which the run knows from now on that it came from memory."""
-    desk.run.handed.hear("\n".join(said(answer.text)), own)
+    spoken = (one.text for one in entries if is_spoken(one))
+    desk.run.handed.hear(answer.text, own, spoken)
     return answer
 
 
@@ -132,8 +140,7 @@ def recall_context(desk: Desk, given: Arguments) -> Answer:
     if not found.text and not found.omitted:
         return Answer("Nothing is remembered yet.")
     more = f"{found.omitted} more did not fit." if found.omitted else ""
-    own = [note.text for name in ("run", "plan") for note in desk.run.notes(name)]
-    return handed(desk, Answer("\n".join(filter(None, (found.text, more)))), own)
+    return Answer("\n".join(filter(None, (found.text, more))))
 
 
 def _note(entry: Entry, uses: int) -> str:
