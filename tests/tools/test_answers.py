@@ -233,6 +233,19 @@ def test_search_reaches_every_session_of_the_agent_and_no_other(many):
         assert (nothing.text, nothing.is_error) == ("Nothing fits; try other words.", False)
 
 
+def test_a_search_shows_nothing_of_another_user_though_the_agent_may_see_both(many):
+    many.create_session("bob", agent_ids=["planner"], session_id="with bob")
+    many.create_session(None, agent_ids=["planner"], session_id="with nobody")
+    many.add_conversation("with bob", role="user", content="Bob earns ninety doubloons")
+    many.write_node("topics/money", "Bob earns ninety doubloons", user_id="bob")
+
+    def told(session):
+        with many.run(session, agent_id="planner") as run:
+            return bind(run).call("search_memory", {"query": "doubloons"}).text.count("Bob earns")
+
+    assert [told(one) for one in ("s0", "with bob", "with nobody")] == [0, 2, 2]
+
+
 def test_search_finds_by_meaning_what_shares_no_word_with_the_question(memory, sid, tools):
     memory.add_memory(sid, type="note", content="The physician prescribed antibiotics")
     memory.add_memory(sid, type="note", content="The ferry leaves at dawn")

@@ -44,6 +44,11 @@ class Desk:
         """The session that the run is on."""
         return self.run.session_id
 
+    @property
+    def user_id(self) -> str | None:
+        """The user of that session, if it has one."""
+        return self.memory.load_session(self.session_id).user_id
+
 
 def save_memory(desk: Desk, given: Arguments) -> Answer:
     """Save or replace a note."""
@@ -106,10 +111,12 @@ def clear_memory(desk: Desk, given: Arguments) -> Answer:
 
 
 def search_memory(desk: Desk, given: Arguments) -> Answer:
-    """The best entries for a question, of every session that the agent may see."""
+    """The best entries for a question, of every session of the user that the agent may see."""
     most = budget(given)
     span = {side: text(given, name) for side, name in (("start", "since"), ("end", "until"))}
-    hits = desk.memory.query(
+    user = desk.user_id
+    memory = desk.memory.for_user(user) if user else desk.memory
+    hits = memory.query(
         desk.session_id if flag(given, "this_session") else None,
         text=text(given, "query", required=True, longest=LONGEST_QUERY),
         types=texts(given, "types") or None,

@@ -90,8 +90,7 @@ def _doubt(desk: Desk, memory: Memory, address: str, said: str) -> str:
 
 def _theirs(desk: Desk) -> Memory:
     """The memory, confined to the user of the run's session."""
-    user = desk.memory.load_session(desk.session_id).user_id
-    return desk.memory.for_user(user or desk.memory.settings.knowledge.default_user)
+    return desk.memory.for_user(desk.user_id or desk.memory.settings.knowledge.default_user)
 
 
 def _expected(desk: Desk, memory: Memory, address: str) -> str:
