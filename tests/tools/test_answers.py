@@ -98,6 +98,26 @@ def test_secrets_are_hidden_and_the_model_is_told_so(tools):
     assert "[REDACTED:" in read
 
 
+EMPTY = [{"id": ""}, {"key": " "}, {"category": ""}, {"tags": []}, {"tags": [""]}, {"tags": ""},
+         {"id": "", "tags": ["x"]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_an_empty_filter_clears_nothing_and_reads_as_if_it_were_left_out(tools, run, empty):
+    run.save("session", "one", id="a", tags=["x"])
+    refused = tools.call("clear_memory", {"compartment": "session", **empty})
+    assert (refused.is_error, "leave" in refused.text, "out" in refused.text) == (True, True, True)
+    assert [note.id for note in run.notes("session")] == ["a"]
+    assert "ID: a" in tools.call("get_memory", {"compartment": "session", **empty}).text
+
+
+def test_empty_arguments_of_a_search_count_as_left_out(tools, run):
+    run.save("session", "the harbour", tags=["x"])
+    given = {"types": [""], "tags": "", "since": "", "until": "", "this_session": "", "limit": "",
+             "cursor": "", "max_tokens": ""}  # fmt: skip
+    assert "the harbour" in tools.call("search_memory", {"query": "harbour", **given}).text
+
+
 # --- errors
 
 

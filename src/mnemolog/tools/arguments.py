@@ -42,7 +42,7 @@ def text(given: Arguments, name: str, *, required: bool = False, longest: int = 
 def texts(given: Arguments, name: str) -> list[str]:
     """A list of texts; empty if it was not given."""
     value = given.get(name)
-    if value is None:
+    if value is None or value == "":
         return []
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise SchemaInvalidError(
@@ -56,15 +56,19 @@ def texts(given: Arguments, name: str) -> list[str]:
             advice="Send fewer.",
             field=name,
         )
-    return value
+    return [one for one in value if one.strip()]
 
 
 def flag(given: Arguments, name: str) -> bool:
     """True or false; false if it was not given."""
     value = given.get(name)
-    if value is None or isinstance(value, bool):
+    if value is None or value == "" or isinstance(value, bool):
         return bool(value)
-    raise SchemaInvalidError(f"`{name}` must be true or false, not {shown(value)}.", field=name)
+    raise SchemaInvalidError(
+        f"`{name}` must be true or false, not {shown(value)}.",
+        advice=f"Call again with `{name}` true or false, or without it.",
+        field=name,
+    )
 
 
 def whole(given: Arguments, name: str, most: int) -> int | None:
@@ -98,12 +102,27 @@ def budget(given: Arguments) -> int:
 def _number(given: Arguments, name: str) -> Any:
     """What was given; JSON has one kind of number, so 5.0 is whole."""
     value = given.get(name)
+    if value == "":
+        return None
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def filled(given: Arguments, *names: str) -> None:
+    """Refuse an argument that is there and empty, where leaving it out means everything."""
+    for name in names:
+        value = given.get(name)
+        said = value if isinstance(value, list) else [value]
+        if value is not None and not any(one.strip() for one in said if isinstance(one, str)):
+            raise SchemaInvalidError(
+                f"`{name}` is empty, and nothing was cleared.",
+                advice=f"Name what to clear, or leave `{name}` out to clear all of it.",
+                field=name,
+            )
 
 
 def note_id(given: Arguments) -> str | None:
     """The id of a note, which may also be called its key."""
-    names = [one for one in (text(given, "id"), text(given, "key")) if one]
+    names = [one for one in (text(given, "id"), text(given, "key")) if one.strip()]
     if len(set(names)) > 1:
         raise SchemaInvalidError(
             "`id` and `key` are the same thing, and these differ.",

@@ -16,6 +16,7 @@ from mnemolog.tools.arguments import (
     MOST_HITS,
     Arguments,
     budget,
+    filled,
     flag,
     metadata,
     note_id,
@@ -101,6 +102,7 @@ def get_memory(desk: Desk, given: Arguments) -> Answer:
 def clear_memory(desk: Desk, given: Arguments) -> Answer:
     """Remove the notes that fit."""
     compartment = text(given, "compartment", required=True)
+    filled(given, "id", "key", "category", "tags")
     done = desk.run.clear(compartment, **_filters(given))
     told = [f"Cleared {done.removed} from {compartment}."]
     if done.kept:
@@ -174,6 +176,6 @@ def _hit(hit: Hit) -> str:
 def _filters(given: Arguments) -> dict[str, Any]:
     return {
         "id": note_id(given),
-        "category": text(given, "category") or None,
+        "category": text(given, "category").strip() or None,
         "tags": texts(given, "tags"),
     }
