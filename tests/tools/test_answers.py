@@ -185,6 +185,36 @@ def test_pages_stay_within_the_budget_and_together_hold_every_note_once(tools, r
     assert set(run.uses("session").values()) == {1}
 
 
+@pytest.mark.parametrize("compartment", ["run", "session"])
+def test_notes_that_are_cleared_between_two_pages_hide_no_other_ones(tools, run, compartment):
+    for number in range(20):
+        run.save(compartment, f"note {number} " + "x" * 50, id=f"n{number}")
+    run.save(compartment, "note 5, changed " + "x" * 50, id="n5")
+    seen, asked = [], {"compartment": compartment, "max_tokens": 200}
+    run.save(compartment, "note 0, changed " + "x" * 50, id="n0")
+    while True:
+        text = tools.call("get_memory", asked).text
+        for name in re.findall(r"^ID: (n[0-9]+)$", text, re.MULTILINE):
+            seen.append(name)
+            tools.call("clear_memory", {"compartment": compartment, "id": name})
+        found = re.search(r"cursor '([^']+)'", text)
+        if found is None:
+            break
+        asked["cursor"] = found[1]
+    assert sorted(seen) == sorted(f"n{number}" for number in range(20))
+    assert run.notes(compartment) == []
+
+
+def test_a_note_that_is_cleared_in_the_middle_of_its_pages_is_followed_by_the_next_one(tools, run):
+    run.save("run", "a" * 5000, id="long")
+    run.save("run", "the next", id="next")
+    first = tools.call("get_memory", {"compartment": "run", "max_tokens": 500}).text
+    cursor = re.search(r"cursor '([^']+)'", first)[1]
+    run.clear("run", id="long")
+    rest = tools.call("get_memory", {"compartment": "run", "cursor": cursor}).text
+    assert rest.startswith("ID: next")
+
+
 def test_a_note_longer_than_an_answer_is_read_to_its_end_by_cursors(tools, run):
     text = "".join(f"{number:04} äöü👍\n" for number in range(900))[:9_900]
     run.save("run", text)

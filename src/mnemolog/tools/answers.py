@@ -1,6 +1,7 @@
 """What a tool answers: text for a model, within a budget, and whether it is an error."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -54,17 +55,36 @@ class _Place(NamedTuple):
         return f"{self.block}.{self.offset}" if self.offset else str(self.block)
 
 
-def paged(blocks: Sequence[str], max_tokens: int, cursor: object, nothing: str) -> Answer:
-    """As many blocks as fit, from where the cursor says; and how to get the rest."""
-    start = _place(cursor)
+def paged(
+    blocks: Sequence[str],
+    max_tokens: int,
+    cursor: object,
+    nothing: str,
+    marks: Sequence[int] | None = None,
+    more: str = "",
+) -> Answer:
+    """As many blocks as fit, from where the cursor says; and how to get the rest.
+
+    A cursor is the mark of a block: its place in the row, or what `marks` gives, which only grow;
+    with these, no block is passed over because others have gone since. `more` ends the last page.
+    """
+    known = range(len(blocks)) if marks is None else marks
+    start = _found(_place(cursor), known)
     if start.block >= len(blocks):
         return Answer(nothing if not blocks else "There is nothing after this cursor.")
     taken, end = _fitting(blocks, start, max_tokens * _PER_TOKEN - _REST)
     if end.block < len(blocks):
         rest = f"{len(blocks) - end.block} more"
         rest = f"This one goes on, {rest} in all" if end.offset else rest
-        taken.append(f"{rest}: call again with cursor '{end}'.")
-    return Answer(_SEPARATOR.join(taken))
+        more = f"{rest}: call again with cursor '{end._replace(block=known[end.block])}'."
+    return Answer(_SEPARATOR.join([*taken, *filter(None, [more])]))
+
+
+def _found(place: _Place, marks: Sequence[int]) -> _Place:
+    """The place in the row; where the block itself has gone, the beginning of the next one."""
+    at = bisect_left(marks, place.block)
+    is_there = at < len(marks) and marks[at] == place.block
+    return _Place(at, place.offset if is_there else 0)
 
 
 def _place(cursor: object) -> _Place:

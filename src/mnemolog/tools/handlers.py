@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from mnemolog.memory import Memory
@@ -91,10 +92,14 @@ def get_memory(desk: Desk, given: Arguments) -> Answer:
     is_use = not given.get("cursor")  # the first page has counted them all
     found = desk.run.get(compartment, **_filters(given), is_use=is_use)
     uses = desk.run.uses(compartment) if found else {}
-    blocks = [_note(entry, uses.get(entry.id, 0)) for entry in found]
+    # By the last change, not the first: what is changed between two pages is shown once more.
+    notes = sorted(found, key=attrgetter("seq"))
+    blocks = [_note(entry, uses.get(entry.id, 0)) for entry in notes]
+    marks = [entry.seq for entry in notes]
     if found.warnings:
         blocks.insert(0, f"{len(found.warnings)} damaged lines were skipped; the rest is whole.")
-    answer = paged(blocks, most, given.get("cursor"), "No memory entries found.")
+        marks.insert(0, 0)
+    answer = paged(blocks, most, given.get("cursor"), "No memory entries found.", marks)
     own = (one.text for one in found if one.scope == "run")
     return handed(desk, answer, found, own)
 
