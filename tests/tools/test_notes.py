@@ -334,6 +334,35 @@ def test_uses_by_every_handle_on_a_run_count(memory, sid, compartment):
 
 
 @pytest.mark.req("S004-020", "S004-102")
+def test_reading_the_notes_of_a_run_does_not_fill_its_file(memory, sid, folder):
+    with memory.run(sid, run_id="job") as run:
+        for number in range(50):
+            run.save("run", "x", id=f"note {number}")
+        run.get("run")
+        path = folder / "runs/job.jsonl"
+        before = path.stat().st_size
+        for _ in range(200):
+            run.get("run")
+        assert run.uses("run")["note 7"] == 201
+        assert path.stat().st_size - before < 8 * 50 * 25
+        later = memory.run(sid, run_id="job")
+        assert later.uses("run")["note 7"] == 128
+        later.get("run")
+        assert later.uses("run")["note 7"] == 129
+
+
+def test_notes_can_be_got_in_a_run_whose_file_is_full(root, clock):
+    small = {"storage.max_session_size_mb": 1, "storage.durability": "os"}
+    with Memory.open(root, settings=small, clock=clock, environ={}) as memory:
+        memory.create_session(session_id="talk")
+        run = memory.run("talk")
+        fill = (run.save("run", f"{number} " + "x" * 9_000, id="note") for number in range(300))
+        with pytest.raises(SizeLimitError):
+            list(fill)
+        assert [len(run.get("run")) for _ in range(9)] == [1] * 9
+
+
+@pytest.mark.req("S004-020", "S004-102")
 def test_uses_are_kept_beside_the_log_and_counted_by_later_programs(root, clock):
     for wanted in (1, 2, 3):
         with Memory.open(root, clock=clock, environ={}) as memory:

@@ -12,6 +12,7 @@ from mnemolog.errors import (
     InvalidFormatError,
     NotAllowedError,
     SessionNotFoundError,
+    SizeLimitError,
     StorageError,
 )
 from mnemolog.memory.writing import Writing
@@ -23,6 +24,7 @@ from mnemolog.policy.access import may_change
 from mnemolog.policy.compartments import NOTE, USE, Compartment, Filter, Room
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.policy.echoes import Handed
+from mnemolog.policy.using import Got, noted
 from mnemolog.ports import LogKey, Reading, Write
 
 
@@ -48,6 +50,7 @@ class Run:
         self.handed = Handed()
         """What memory has handed out in this run."""
         self.compartments = compartments.known(self._settings, own)
+        self._got = Got()
 
     def __enter__(self) -> Self:
         return self
@@ -236,6 +239,9 @@ class Run:
         if chosen.scope == "session":
             self.memory._keeper.use(self.session_id, ids, to_text(now))
             return
+        due = self._got.take(ids, now)
+        if not due:
+            return
         where = self._where(chosen)
         line = Entry(
             v=FORMAT,
@@ -248,17 +254,14 @@ class Run:
             agent_id=self.memory._viewer.agent,
             run_id=self.id,
             category=USE,
-            content={"ids": ids},
+            content={"ids": list(due), "times": list(due.values())},
         )
         relaxed = msgspec.structs.replace(where.storage, durability="os")
-        with suppress(StorageError):  # losing some is allowed
+        with suppress(StorageError, SizeLimitError):  # losing some is allowed
             self.memory._store.append(
                 self._log(chosen), [Write(line)], self.memory._viewer, relaxed
             )
 
     def _own_uses(self) -> Counter[str]:
         lines = self.memory._store.read(self._own_log, self.memory._viewer, types={"event"}).entries
-        noted = (one.content for one in lines if one.category == USE)
-        return Counter(
-            str(id) for content in noted if isinstance(content, dict) for id in content["ids"]
-        )
+        return noted(one.content for one in lines if one.category == USE) + self._got.unnoted()
