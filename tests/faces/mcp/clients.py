@@ -37,10 +37,10 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "MNEMOLOG_ROOT"}
 
 
-def started(root: Path) -> subprocess.Popen[str]:
+def started(root: Path, *more: str) -> subprocess.Popen[str]:
     """A server that is spoken to line by line, as no client would."""
     return subprocess.Popen(
-        [sys.executable, *words(root)],
+        [sys.executable, *words(root, *more)],
         env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

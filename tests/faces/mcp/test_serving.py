@@ -1,8 +1,6 @@
 """How a server serves: runs and sessions, whose they are, progress, and how it ends."""
 
 import fcntl
-import json
-import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -23,7 +21,6 @@ from tests.faces.mcp.clients import (
     asked,
     said,
     server,
-    started,
 )
 
 TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
@@ -170,51 +167,6 @@ def test_who_asks_for_progress_hears_that_a_long_call_goes_on(
     anyio.run(story)
     assert len(told) >= 3
     assert told == sorted(set(told))
-
-
-def test_a_signal_ends_the_run_too(root):
-    hello = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
-    save = {"name": "save_memory", "arguments": {"compartment": "run", "content": "half done"}}
-    served = started(root)
-    assert served.stdin is not None
-    assert served.stdout is not None
-    for number, (method, params) in enumerate([("initialize", hello), ("tools/call", save)]):
-        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        served.stdin.write(json.dumps(line) + "\n")
-        served.stdin.flush()
-        assert json.loads(served.stdout.readline())["id"] == number
-    assert len(list(root.glob("sessions/*/runs/*"))) == 1
-    served.send_signal(signal.SIGTERM)
-    assert served.wait(60) == -signal.SIGTERM
-    served.communicate()
-    assert list(root.glob("sessions/*/runs/*")) == []
-
-
-def test_a_client_that_goes_without_its_answers_gets_no_stack_trace(root):
-    hello = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
-    save = {"name": "save_memory", "arguments": {"compartment": "run", "content": "half done"}}
-    lines = [("initialize", hello), *[("tools/call", save)] * 20]
-    served = started(root)
-    assert served.stdin is not None
-    assert served.stdout is not None
-    served.stdout.close()
-    for number, (method, params) in enumerate(lines):
-        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        served.stdin.write(json.dumps(line) + "\n")
-    served.stdin.close()
-    assert served.stderr is not None
-    with served.stderr as complaints:
-        assert complaints.read() == ""
-    assert served.wait(60) == 0
-    assert list(root.glob("sessions/*/runs/*")) == []
 
 
 def test_the_protocols_library_is_imported_by_nobody_but_the_server():

@@ -5,6 +5,7 @@ connection all the same; over HTTP, requests that name the same client, or that 
 `Mnemolog-Run` header, share a run until the server ends.
 """
 
+import logging
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mnemolog.errors import SessionExistsError, SessionNotFoundError
+from mnemolog.errors import MnemologError, SessionExistsError, SessionNotFoundError
 from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
 from mnemolog.tools import BoundTools
@@ -31,6 +32,8 @@ _MOST_SHARED = 64
 _THREADS = 8
 _UNFIT = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME = 40
+
+logger = logging.getLogger("mnemolog.mcp")
 
 
 class Served(NamedTuple):
@@ -112,13 +115,16 @@ class Runs:
     async def _end(self, seat: Seat) -> None:
         if seat in self._open:
             self._open.discard(seat)
-            await self.in_thread(seat.run.end)
+            await to_thread.run_sync(seat.run.end)  # it stands behind no calls that wait
 
     async def end_all(self) -> None:
         """End every run that is still open; the server goes."""
         self._shared.clear()
         for seat in list(self._open):
-            await self._end(seat)
+            try:
+                await self._end(seat)
+            except MnemologError as error:  # the others are to be ended all the same
+                logger.warning("The run %s was not ended: %s", seat.run.id, error)
 
 
 def _connection(context: Context) -> Connection:

@@ -6,13 +6,14 @@ import sys
 import anyio
 from mcp.server.stdio import stdio_server
 
+from mnemolog.faces.mcp import unanswered
 from mnemolog.faces.mcp.lines import MendedInput
 from mnemolog.faces.mcp.runs import Runs, Served
 from mnemolog.faces.mcp.server import make_server
 
 
 def serve(served: Served) -> None:
-    """Serve until the client closes the input, or the system asks to end."""
+    """Serve until the input ends and what came over it is answered, or the system asks to end."""
     try:
         anyio.run(_serve, Runs(served))
     except* BrokenPipeError:
@@ -25,7 +26,7 @@ async def _serve(runs: Runs) -> None:
         beside.start_soon(_end_on_signal, runs)
         lines = MendedInput(sys.stdin.buffer, encoding="utf-8", errors="replace")
         async with stdio_server(anyio.wrap_file(lines)) as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
+            await unanswered.run(server, received, sent)
         beside.cancel_scope.cancel()
 
 
