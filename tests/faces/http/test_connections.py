@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 
 import anyio
+import httpx2
 import pytest
 
 from mnemolog.stores.files.passes import TokenFile
+from tests.faces.http.servers import in_thread, wait_until
 from tests.faces.mcp.clients import ENVELOPE, HANDSHAKE, Address, over_http, said
 
 
@@ -41,3 +43,73 @@ def test_a_scoped_client_sees_nothing_of_others(server, owner, session):
 
     assert "Use PostgreSQL" in spoken(server, server.token, HANDSHAKE, work)
     assert "Use PostgreSQL" not in spoken(server, token, HANDSHAKE, work)
+
+
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+@pytest.fixture
+def narrow(tmp_path, monkeypatch):
+    """A server that has room for two scopes."""
+    monkeypatch.setattr("mnemolog.faces.http.connections._MOST", 2)
+    with in_thread(tmp_path / "store") as server:
+        yield server
+
+
+def posted(server, agent, method, params, session=""):
+    """What a client gets that keeps no stream open, and never says that it goes."""
+    headers = {
+        "Authorization": f"Bearer {server.token}",
+        "Accept": "application/json, text/event-stream",
+        "Mnemolog-Agent": agent,
+        **({"Mcp-Session-Id": session} if session else {}),
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return httpx2.post(f"{server.url}/mcp", json=body, headers=headers, timeout=60)
+
+
+def noted(server, agent):
+    """Open a connection for an agent and save a note of its run there."""
+    session = posted(server, agent, "initialize", HELLO).headers["Mcp-Session-Id"]
+    note = {"compartment": "run", "content": f"note of {agent}"}
+    call = {"name": "save_memory", "arguments": note}
+    assert posted(server, agent, "tools/call", call, session).status_code == 200
+    return session
+
+
+def open_runs(server):
+    memory = server.memory
+    return {run.agent_id for one in memory.list_sessions() for run in memory.left_runs(one.id)}
+
+
+def test_another_scope_takes_the_place_of_the_one_that_was_idle_longest(narrow):
+    first, second = noted(narrow, "a"), noted(narrow, "b")
+    posted(narrow, "a", "ping", {}, first)
+    noted(narrow, "c")
+    wait_until(lambda: open_runs(narrow) == {"a", "c"})
+    assert posted(narrow, "a", "ping", {}, first).status_code == 200
+    assert posted(narrow, "b", "ping", {}, second).status_code == 404
+    noted(narrow, "b")
+    wait_until(lambda: open_runs(narrow) == {"a", "b"})
+
+
+def test_a_scope_with_somebody_connected_is_never_let_go(narrow):
+    async def story():
+        address = Address(f"{narrow.url}/mcp", narrow.token)
+        async with (
+            over_http(address, HANDSHAKE, **{"Mnemolog-Agent": "a"}) as one,
+            over_http(address, HANDSHAKE, **{"Mnemolog-Agent": "b"}) as two,
+        ):
+            for client in (one, two):
+                await said(client, "save_memory", compartment="run", content="mine")
+            refused = await anyio.to_thread.run_sync(posted, narrow, "c", "initialize", HELLO)
+            assert refused.status_code == 503
+            for client in (one, two):
+                assert "mine" in await said(client, "get_memory", compartment="run")
+
+    anyio.run(story)
+    assert posted(narrow, "c", "initialize", HELLO).status_code == 200

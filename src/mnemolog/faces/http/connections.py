@@ -1,7 +1,13 @@
-"""The Model Context Protocol for each scope: a server of its own, begun when it is first asked."""
+"""The Model Context Protocol for each scope: a server of its own, begun when it is first asked.
+
+There are only so many: another one takes the place of the one that was idle longest.
+"""
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnemolog.faces.http.door import VISIT
 from mnemolog.faces.http.house import House
@@ -16,10 +22,13 @@ if TYPE_CHECKING:
 _MOST = 32
 
 
-class _Open(NamedTuple):
+@dataclass
+class _Open:
     app: App
     ended: asyncio.Event
     task: "asyncio.Task[None]"
+    requests: int = 0
+    """How many are being served; the open stream of a client is one."""
 
 
 def _made(memory: Memory, reach: Reach) -> "Mountable":
@@ -35,21 +44,41 @@ class Connections:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._open: dict[Reach, _Open] = {}
+        self._open: dict[Reach, _Open] = {}  # the first in the row was idle longest
+        self._going: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visit = scope[VISIT]
-        app = await self._app(visit.reach)
-        await app(scope, receive, send)
+        async with self._used(scope[VISIT].reach) as app:
+            await app(scope, receive, send)
 
-    async def _app(self, reach: Reach) -> App:
+    @asynccontextmanager
+    async def _used(self, reach: Reach) -> AsyncIterator[App]:
+        """The server of a scope, which stays for as long as a request needs it."""
         async with self._lock:
             if reach not in self._open:
-                if len(self._open) >= _MOST:
-                    raise RefusedError(503, "E_BUSY", "Too many scopes are connected at once.")
+                self._make_room()
                 self._open[reach] = await self._begin(reach)
-            return self._open[reach].app
+            one = self._open[reach]
+            one.requests += 1
+        try:
+            yield one.app
+        finally:
+            one.requests -= 1
+            if reach in self._open:  # it is not once all were closed
+                self._open[reach] = self._open.pop(reach)
+
+    def _make_room(self) -> None:
+        """Let go of the scope that nobody has used for longest; its runs end beside the others."""
+        if len(self._open) < _MOST:
+            return
+        idle = next((reach for reach, one in self._open.items() if not one.requests), None)
+        if idle is None:
+            raise RefusedError(503, "E_BUSY", "Too many scopes are connected at once.")
+        gone = self._open.pop(idle)
+        gone.ended.set()
+        self._going.add(gone.task)
+        gone.task.add_done_callback(self._going.discard)
 
     async def _begin(self, reach: Reach) -> _Open:
         app, running = await asyncio.to_thread(_made, self._house.view(reach), reach)
@@ -68,5 +97,6 @@ class Connections:
         """End every server, and with it the runs of its clients."""
         for one in self._open.values():
             one.ended.set()
-        await asyncio.gather(*(one.task for one in self._open.values()), return_exceptions=True)
+        tasks = [*self._going, *(one.task for one in self._open.values())]
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._open.clear()
