@@ -116,7 +116,9 @@ def _left(disk: Disk, session_id: str, path: str) -> LeftRun:
         written = to_text(datetime.fromtimestamp(status.mtime_ns / 1e9 if status else 0, UTC))
     name = unquote(path.rpartition("/")[2].removesuffix(PASSING).removesuffix(_SUFFIX))
     run_id = known.run_id if known is not None and known.run_id is not None else name
-    return LeftRun(session_id, run_id, written, path, known.agent_id if known else None)
+    agent_id = known.agent_id if known is not None else None
+    began = first.timestamp if first is not None else None
+    return LeftRun(session_id, run_id, written, path, agent_id, began)
 
 
 def _first_line(file: File) -> Entry | None:

@@ -13,11 +13,11 @@ from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER, may_change
-from mnemolog.policy.compartments import Compartment
+from mnemolog.policy.compartments import NOTE, Compartment
 from mnemolog.ports import LogKey, Write
 from mnemolog.ports.keeping import LeftRun
 
-__all__ = ["Run", "Running"]
+__all__ = ["LeftRun", "Run", "Running"]
 
 _FIRST = "_begun"
 
@@ -47,11 +47,18 @@ class Running(Writing):
         view._begin(session_id, identifier)
         return opened
 
-    def left_runs(self, session_id: str) -> list[LeftRun]:
-        """The runs of a session that nobody has ended yet; for the owner alone."""
-        self._manifest(session_id)
+    def left_runs(self, session_id: str | None = None) -> list[LeftRun]:
+        """The runs that nobody has ended yet, of a session or of all; for the owner alone."""
+        if session_id is not None:
+            self._manifest(session_id)
         self._owner_only("see other runs")
-        return list(self._keeper.runs(session_id))
+        names = [one for one, _ in self._keeper.sizes()] if session_id is None else [session_id]
+        return [self._counted(run) for name in names for run in self._keeper.runs(name)]
+
+    def _counted(self, run: LeftRun) -> LeftRun:
+        log = LogKey("run", run.session_id, run.run_id)
+        notes = self._store.read(log, OWNER, types={NOTE}).entries
+        return run._replace(notes=sum(1 for _ in notes))
 
     def end_run(self, session_id: str, run_id: str) -> None:
         """End a run that nobody else will end; for the owner alone."""

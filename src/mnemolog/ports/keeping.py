@@ -75,6 +75,9 @@ class LeftRun(NamedTuple):
     last_written: str
     path: str = ""
     agent_id: str | None = None
+    began: str | None = None
+    notes: int = 0
+    """How many it holds, as far as somebody has counted."""
 
 
 class Wiped(NamedTuple):

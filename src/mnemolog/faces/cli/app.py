@@ -32,6 +32,7 @@ from mnemolog.faces.cli.verbs.redact import redact
 from mnemolog.faces.cli.verbs.reindex import reindex
 from mnemolog.faces.cli.verbs.restore import restore
 from mnemolog.faces.cli.verbs.review import review
+from mnemolog.faces.cli.verbs.runs import runs
 from mnemolog.faces.cli.verbs.search import search
 from mnemolog.faces.cli.verbs.serve import serve
 from mnemolog.faces.cli.verbs.sessions import sessions
@@ -105,8 +106,8 @@ app = App(
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
 for each in (
-    init, add, show, log, search, context, node, review, watch, sessions, stats, delete, undelete,
-    erase, verify, redact, compact, audit, archive, restore, export, import_,
+    init, add, show, log, search, context, node, review, watch, sessions, runs, stats, delete,
+    undelete, erase, verify, redact, compact, audit, archive, restore, export, import_,
     backup, migrate, maintain, worker, reindex, doctor, settings, serve, token, mcp, hook, demo,
 ):  # fmt: skip
     app.add_command(each)

@@ -62,8 +62,14 @@ KINDS: dict[str, Kind] = {
     "orphan": Kind("warning", "--repair removes it: the session does not need it."),
     "orphan_lines": Kind("error", "--repair moves it to quarantine; no line of it is lost."),
     # runs
-    "run_open": Kind("note", "It goes on, or a crash left it: then end it, or wait for a week."),
-    "run_left": Kind("warning", "Nobody has ended it for a week; `mnemolog maintain` removes it."),
+    "run_open": Kind(
+        "note", "It goes on, or a crash left it: then `mnemolog runs end SESSION RUN` ends it."
+    ),
+    "run_left": Kind(
+        "warning",
+        "Nobody has used it for a week; `mnemolog runs end SESSION RUN` or `mnemolog maintain` ends"
+        " it.",
+    ),
     # learning
     "session_parked": Kind("warning", "See why, then `mnemolog worker --retry SESSION`."),
     "log_parked": Kind(
@@ -133,17 +139,21 @@ def case(
     what: str,
     mend: Callable[[], str] | None = None,
     *,
+    typed: tuple[str, str] | None = None,
     offset: int | None = None,
     length: int | None = None,
 ) -> Case:
-    """Make a case of a kind that the table knows."""
+    """Make a case of a kind that the table knows.
+
+    `typed` is a word of its advice, and what to type in its place.
+    """
     kind = KINDS[code]
     found = Finding(
         severity=kind.severity,
         code=code,
         path=shown(path) or ".",
         what=what,
-        advice=kind.advice,
+        advice=kind.advice if typed is None else kind.advice.replace(*typed),
         can_repair=mend is not None,
         offset=offset,
         length=length,

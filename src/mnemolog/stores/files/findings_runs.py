@@ -1,5 +1,6 @@
 """The doctor's look at a session's runs: those that nobody has ended, and what a crash left."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -9,6 +10,7 @@ from mnemolog.log import runs
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.times import to_moment
 from mnemolog.policy.compartments import is_left
+from mnemolog.ports.keeping import LeftRun
 from mnemolog.stores.files.findings import Case, case
 from mnemolog.stores.files.findings_chains import locked
 
@@ -24,7 +26,13 @@ def check_runs(disk: Disk, place: SessionPlace, lock_timeout: float, now: str) -
             who = f" of {one.agent_id!r:.80}" if one.agent_id else ""
             what = f"the run {one.run_id!r:.140}{who} has not ended; last used {one.last_written}"
             code = "run_left" if is_left(one.last_written, to_moment(now)) else "run_open"
-            yield case(code, one.path, what)
+            yield case(code, one.path, what, typed=("SESSION RUN", _typed(one)))
+
+
+def _typed(one: LeftRun) -> str:
+    """A run as a command line names it."""
+    names = [one.session_id, one.run_id]
+    return shlex.join(["--", *names] if any(name.startswith("-") for name in names) else names)
 
 
 def _settled(disk: Disk, place: SessionPlace) -> list[str]:

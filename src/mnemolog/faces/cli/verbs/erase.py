@@ -1,11 +1,10 @@
 """`mnemolog erase` and `mnemolog verify`"""
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli import consent, exits, screen
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.choosing import chosen, criteria
@@ -41,7 +40,7 @@ def erase(
     if not whole_session and not wanted:
         raise click.UsageError("Say which entries are meant, or give --whole-session.")
     if not yes:
-        _ask(call, session)
+        consent.ask(call, f"Erase from {session} for good?", "Nothing was erased")
     with call.memory() as memory, progress("erasing" if no_verify else "verifying") as bar:
         how: dict[str, Any] = {"reason": reason, "verify": not no_verify, "progress": bar}
         if whole_session:
@@ -49,14 +48,6 @@ def erase(
         else:
             done = memory.erase(session, wanted, **how)
     return _told(call, done)
-
-
-def _ask(call: Call, session: str) -> None:
-    """Ask whoever sits there; a program has to say --yes."""
-    if call.as_json or not sys.stdin.isatty():
-        raise click.UsageError("Nothing was erased: without somebody to ask, give --yes.")
-    if not click.confirm(f"Erase from {session} for good?"):
-        raise click.UsageError("Nothing was erased.")
 
 
 def _told(call: Call, done: "Erasure") -> int:

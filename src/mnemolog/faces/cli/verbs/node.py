@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
-from mnemolog.faces.cli import screen, words
+from mnemolog.faces.cli import consent, screen, words
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.differing import say_hunks
 
@@ -218,10 +218,7 @@ def _similar(asked: _Asked) -> None:
 def _merge(asked: _Asked) -> None:
     into = asked.given[1]
     if not asked.options["yes"]:
-        if asked.call.as_json or not sys.stdin.isatty():
-            raise click.UsageError("Nothing was merged: without somebody to ask, give --yes.")
-        if not click.confirm(f"Merge {asked.address} into {into}?"):
-            raise click.UsageError("Nothing was merged.")
+        consent.ask(asked.call, f"Merge {asked.address} into {into}?", "Nothing was merged")
     reason = asked.options["reason"]
     _tell(asked, asked.memory.merge_nodes(asked.address, into, reason=reason))
 
