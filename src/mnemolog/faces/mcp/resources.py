@@ -17,7 +17,7 @@ from mnemolog.faces.mcp import nodes
 from mnemolog.memory import Memory
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Session
-from mnemolog.policy.blocks import rendered, shortened, tokens
+from mnemolog.policy.blocks import rendered, shortened, tokens, word
 
 SESSIONS = "memory://sessions"
 _PAGE = 50
@@ -118,10 +118,10 @@ def _users() -> Resource:
 
 
 def _described(session: Session) -> Resource:
-    agents = ", ".join(session.agent_ids) or "nobody"
+    agents = ", ".join(map(word, session.agent_ids)) or "nobody"
     return Resource(
         uri=address(session.id),
-        name=session.id,
+        name=word(session.id),
         description=f"Session of {agents}, {session.state}, changed {session.updated_at}.",
         mime_type=MARKDOWN,
     )
