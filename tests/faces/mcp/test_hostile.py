@@ -10,6 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from mnemolog import Memory
 from mnemolog.faces.mcp.lines import mended
@@ -101,6 +102,22 @@ def test_a_foreign_address_is_refused_in_words(memory, uri):
                 await client.read_resource(uri)
             assert is_harmless(str(refused.value))
             assert len(str(refused.value)) < LONGEST_ERROR
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["memory://sessions/no", "memory://nodes/no", "memory://nodes/no/x", "memory://nodes/u1/x"],
+)
+def test_what_is_not_there_is_the_mistake_of_whoever_asks(memory, uri):
+    memory.write_node("tea", "text", user_id="u1")
+
+    async def story():
+        async with Client(server(memory), mode=ENVELOPE) as client:
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(uri)
+            assert refused.value.error.code == INVALID_PARAMS
 
     anyio.run(story)
 

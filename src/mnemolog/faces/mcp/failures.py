@@ -7,7 +7,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from mnemolog.errors import InputError, MnemologError, QueryError, SessionError
+from mnemolog.errors import (
+    InputError,
+    MnemologError,
+    NodeNotFoundError,
+    QueryError,
+    SessionError,
+)
 from mnemolog.faces.mcp.runs import Context
 from mnemolog.tools.answers import for_model
 
@@ -15,6 +21,7 @@ _CODES: dict[type[MnemologError], int] = {
     InputError: INVALID_PARAMS,
     SessionError: INVALID_PARAMS,
     QueryError: INVALID_PARAMS,
+    NodeNotFoundError: INVALID_PARAMS,
 }
 
 logger = logging.getLogger("mnemolog.mcp")
