@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
+from mnemolog import paths
 from mnemolog.errors import InvalidFormatError, MnemologError
 from mnemolog.faces.mcp import resources
-from mnemolog.policy.blocks import tokens, word
+from mnemolog.policy.blocks import word
 
 
 def text_of(memory, uri):
@@ -69,15 +71,40 @@ def test_a_long_transcript_is_read_page_by_page_and_no_entry_twice(memory, sid):
     assert found == [str(number) for number in range(200)]
 
 
-def test_one_entry_that_fills_a_page_is_cut_and_the_next_page_goes_on(memory, sid):
-    memory.add_conversation(sid, role="user", content="y" * 200_000)
+def pages(memory, uri):
+    """Every page from an address on, none longer than a page may be."""
+    while uri:
+        page = text_of(memory, uri)
+        assert len(page.encode()) < 33_000
+        yield page
+        following = re.search(r"\n\n\d+ more(?: lines)?: read (\S+)$", page)
+        uri = following[1] if following else ""
+
+
+@pytest.mark.parametrize("text", ["é" * 60_000, "\n".join(f"{n} " + "x" * 90 for n in range(900))])
+def test_an_entry_that_is_longer_than_a_page_goes_on_in_the_next(memory, sid, text):
+    memory.add_conversation(sid, role="user", content="before it")
+    memory.add_conversation(sid, role="user", content=text)
     memory.add_conversation(sid, role="user", content="after it")
-    page = text_of(memory, resources.address(sid))
-    assert len(page) < 40_000
-    assert "[…]" in page
-    following = re.search(r"1 more: read (\S+)$", page)
-    assert following
-    assert "after it" in text_of(memory, following[1])
+    read = list(pages(memory, resources.address(sid)))
+    assert len(read) > 3
+    assert "after it" in read[-1]
+    assert told_in(read).removeprefix("before it").removesuffix("after it") == text.replace(
+        "\n", ""
+    )
+
+
+def test_a_line_of_a_node_that_is_longer_than_a_page_goes_on_in_the_next(memory):
+    memory.write_node("long", "first\n" + "é" * 60_000 + "\nlast", user_id="u1")
+    read = list(pages(memory, "memory://nodes/u1/long"))
+    assert len(read) > 3
+    assert told_in(read) == "first" + "é" * 60_000 + "last"
+
+
+def told_in(read):
+    """What the quoted lines of some pages say."""
+    lines = [line for page in read for line in page.splitlines() if line.startswith("  | ")]
+    return "".join(line.removeprefix("  | ").removesuffix(" […]") for line in lines)
 
 
 def test_what_was_recorded_cannot_pass_for_the_transcript_itself(memory, sid):
@@ -122,13 +149,19 @@ def test_of_very_many_nodes_the_folders_are_told(memory, root):
     assert found == [f"topics/node-{number:03}" for number in range(210)]
 
 
-def test_a_line_of_a_node_that_fills_a_page_is_cut_and_the_next_page_goes_on(memory):
-    memory.write_node("long", "é" * 60_000 + "\nlast", user_id="u1")
-    page = text_of(memory, "memory://nodes/u1/long")
-    assert 8000 <= tokens(page) < 8100
-    assert page.splitlines()[-3].endswith("é […]")
-    assert page.endswith("1 more lines: read memory://nodes/u1/long?after=1")
-    assert text_of(memory, "memory://nodes/u1/long?after=1").endswith("\n\n  | last")
+def test_the_users_of_whom_something_is_known_are_listed_page_by_page(memory, root):
+    names = [f"user {number:03}/ä" for number in range(450)]
+    memory.write_node("tea", "text", user_id=names[0])
+    first = next(root.glob("users/*"))
+    for name in names[1:]:
+        shutil.copytree(first, first.parent / paths.file_name(name))
+    found, uri = [], "memory://nodes"
+    while uri:
+        page = json.loads(text_of(memory, uri))
+        assert len(page["users"]) <= 200
+        found += [one["user"] for one in page["users"]]
+        uri = page.get("next", "")
+    assert found == names
 
 
 def test_a_long_node_is_read_page_by_page(memory):
