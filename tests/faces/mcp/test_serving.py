@@ -190,6 +190,24 @@ def test_the_agents_of_a_root_are_kept_apart_by_configuration(memory):
     anyio.run(story)
 
 
+@pytest.mark.parametrize(
+    ("users", "is_found"), [((None, None), True), (("u", "u"), True), (("u", "v"), False)]
+)
+def test_agents_share_what_is_known_of_one_user_and_nothing_of_another(memory, users, is_found):
+    async def story():
+        for agent, user in zip("ab", users, strict=True):
+            view = memory.for_agent(agent)
+            served = Served(view if user is None else view.for_user(user), None, agent, user)
+            async with Client(make_server(Runs(served)), mode=ENVELOPE) as client:
+                if agent == "a":
+                    await said(client, "write_knowledge", address="topics/tea", content="- Green.")
+                else:
+                    found = await said(client, "read_knowledge")
+                    assert ("topics/tea" in found) == is_found
+
+    anyio.run(story)
+
+
 def test_the_server_can_be_served_again_after_it_ended(root):
     async def story(note: str):
         with Memory.open(root) as memory:
