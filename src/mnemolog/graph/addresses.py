@@ -130,8 +130,24 @@ def users(disk: Disk, *rooms: str) -> list[str]:
     ]
 
 
+def check_way(disk: Disk, user_id: str, address: str) -> None:
+    """Refuse a node on whose way, or in whose place, stands what it cannot be put into."""
+    for path in spot(user_id, address):
+        parts = path.split("/")
+        for depth in range(1, len(parts) + 1):
+            status = disk.stat("/".join(parts[:depth]))
+            if status is None:
+                break
+            is_way, name = depth < len(parts), parts[depth - 1]
+            if status.is_link or status.is_folder != is_way:
+                kind = "folder" if is_way else "plain file"
+                raise refused(address, f"{name!r:.120} is there already, and is no {kind}")
+
+
 def check_free(disk: Disk, user_id: str, address: str) -> None:
-    """Refuse a new node beside whose name, or on whose way, one stands that differs in case."""
+    """Refuse a new node beside whose name, or on whose way, one stands that differs in case, or
+    that it cannot be put into."""
+    check_way(disk, user_id, address)
     below = spot(user_id, address).file
     folder = user_folder(user_id)
     for part in below.removeprefix(f"{folder}/").split("/"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from mnemolog.errors import KnowledgeError
 from mnemolog.graph.catalogue import Card, Catalogue
 from mnemolog.graph.links import Resolver, mentions
 from mnemolog.graph.links import is_circle as is_above_itself
@@ -74,14 +75,33 @@ def edges(catalogue: Catalogue) -> list[NodeEdge]:
     return list(found)
 
 
-def is_circle(catalogue: Catalogue, node: Node) -> bool:
-    """Whether a node with its new parents would be above itself."""
+def above(cards: dict[str, Card]) -> dict[str, tuple[str, ...]]:
+    """The parents of every node, by address."""
+    known = _resolver(cards)
+    return {
+        address: tuple(known.resolve(one) or one for one in card.parents)
+        for address, card in cards.items()
+    }
+
+
+def check_parents(catalogue: Catalogue, node: Node, instead_of: str = "") -> None:
+    """Refuse a node that would be above itself, by its parents or by being what `instead_of` was
+    to others."""
+    if not node.parents:
+        return
     cards = catalogue.cards()
-    titles = {address: card.leaf.title for address, card in cards.items()}
-    known = Resolver({**titles, node.address: node.title})
+    before = _resolver(cards)
+    left = {one: card.leaf.title for one, card in cards.items() if one != instead_of}
+    known = Resolver({**left, node.address: node.title})
 
-    def resolved(parents: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(known.resolve(one) or one for one in parents)
+    def meant(parent: str) -> str:
+        is_moved = instead_of and before.resolve(parent) == instead_of
+        return node.address if is_moved else known.resolve(parent) or parent
 
-    above = {address: resolved(card.parents) for address, card in cards.items()}
-    return is_above_itself(node.address, resolved(node.parents), above)
+    others = {address: tuple(map(meant, cards[address].parents)) for address in left}
+    if is_above_itself(node.address, map(meant, node.parents), others):
+        raise KnowledgeError(
+            f"The parents of {node.address!r:.120} would form a circle.",
+            advice="A node must not be above itself; choose other parents.",
+            address=node.address,
+        )

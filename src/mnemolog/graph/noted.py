@@ -1,5 +1,7 @@
 """What was begun with two addresses and takes several steps: a note of it, beside the graph."""
 
+from contextlib import suppress
+
 import msgspec
 
 from mnemolog import fs
@@ -33,6 +35,19 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def note(disk: Disk, user_id: str, move: Move) -> None:
     """Note durably that it began."""
     fs.replace(disk, path_of(user_id), msgspec.json.encode(move) + b"\n")
+
+
+def read(disk: Disk, user_id: str) -> Move | None:
+    """What was noted; None if nothing is, or if a crash tore it before anything had begun."""
+    with suppress(FileNotFoundError, msgspec.DecodeError):
+        return msgspec.json.decode(fs.read_all(disk, path_of(user_id)), type=Move)
+    return None
+
+
+def strike(disk: Disk, user_id: str) -> None:
+    """Remove the note."""
+    disk.unlink(path_of(user_id))
+    disk.sync_folder(addresses.user_folder(user_id))
 
 
 def path_of(user_id: str) -> str:

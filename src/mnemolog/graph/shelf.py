@@ -11,7 +11,6 @@ import msgspec
 
 from mnemolog.errors import (
     InvalidFormatError,
-    KnowledgeError,
     NodeNotFoundError,
     SizeLimitError,
     StorageError,
@@ -171,7 +170,7 @@ class FilesShelf:
     def locked(self, user_id: str) -> Iterator[None]:
         """Hold a user's graph; what a crash interrupted is finished first."""
         with locking.locked(self._disk, user_id, self._patience):
-            moving.finish(self._disk, user_id, self._place)
+            moving.finish(self._disk, user_id, self._place)  # or it is given up
             yield
 
     def _place(self, user_id: str, address: str) -> Place:
@@ -247,33 +246,25 @@ class FilesShelf:
         now = int(to_moment(version.at).timestamp() * 1000)
         node = document.parse(user_id, address, document.Raw(text.encode(), now))
         sources = tuple(dict.fromkeys((*node.sources, *version.sources)))
-        self._check_parents(user_id, node)
+        linking.check_parents(self._catalogue(user_id), node)
         stamped = document.stamped(
             before, text, msgspec.structs.replace(node, sources=sources), number, now
         )
         document.check_size(address, len(stamped.encode()))
         return stamped
 
-    def _check_parents(self, user_id: str, node: Node) -> None:
-        if node.parents and linking.is_circle(self._catalogue(user_id), node):
-            raise KnowledgeError(
-                f"The parents of {node.address!r:.120} would form a circle.",
-                advice="A node must not be above itself; choose other parents.",
-                address=node.address,
-            )
-
     def move(self, user_id: str, address: str, to: str, version: NodeVersion) -> NodeReceipt:
         old, new = addresses.check(address), addresses.check(to)
         if old in FILES or new in FILES:
             raise addresses.refused(address if old in FILES else to, "such a file cannot be moved")
         with self.locked(user_id):
-            raw, _ = self._place(user_id, old).look()
-            if raw is None:
-                self.read(user_id, old)
+            self._place(user_id, old).look()
+            node = self.read(user_id, old)
             if old == new:
-                return NodeReceipt(new, "unchanged", 0, raw.hash if raw else "")
-            if not addresses.is_respelled(old, new):
-                moving.check_target(self._disk, user_id, new)
+                return NodeReceipt(new, "unchanged", 0, node.hash)
+            moving.check_target(self._disk, user_id, old, new)
+            there = document.parse(user_id, new, document.Raw(node.text.encode(), 0))
+            linking.check_parents(self._catalogue(user_id), there, old)
             return self._moved(user_id, _move(old, new, version))
 
     def merge(self, user_id: str, address: str, into: str, version: NodeVersion) -> NodeReceipt:
@@ -281,7 +272,9 @@ class FilesShelf:
         if old in FILES or new in FILES or old == new:
             raise addresses.refused(address, f"it cannot be merged into {new!r:.120}")
         with self.locked(user_id):
-            merging.check(self.read(user_id, new), self.read(user_id, old))
+            node = self.read(user_id, new)
+            merging.check(node, self.read(user_id, old))
+            linking.check_parents(self._catalogue(user_id), node, old)
             titles = {one: card.leaf.title for one, card in self.cards(user_id).items()}
             move = _move(old, new, version)
             names = links.titled(titles, old)
@@ -289,11 +282,11 @@ class FilesShelf:
 
     def _moved(self, user_id: str, move: noted.Move) -> NodeReceipt:
         noted.note(self._disk, user_id, move)
-        moving.finish(self._disk, user_id, self._place)
-        settled, history = self._place(user_id, move.new).look()
+        trouble = moving.finish(self._disk, user_id, self._place)
         self._on_change(user_id, "")
-        if move.is_merge and read_raw(self._disk, addresses.spot(user_id, move.old).file):
-            raise self._place(user_id, move.old).conflict("")
+        if trouble is not None:
+            raise trouble
+        settled, history = self._place(user_id, move.new).look()
         last = history.last()
         status: Literal["merged", "moved"] = "merged" if move.is_merge else "moved"
         return NodeReceipt(

@@ -37,7 +37,7 @@ class History:
     def __init__(self, content: bytes = b"") -> None:
         self.is_torn = bool(content) and not content.endswith(b"\n")
         self._lines = content.split(b"\n")[:-1]
-        self._content = content
+        self.content = content
 
     def newest(self) -> Iterator[NodeVersion]:
         """The versions that are not void, last one first; read only as far as asked."""
@@ -71,13 +71,13 @@ class History:
     def taken(self, plan: str) -> NodeVersion | None:
         """The version that a plan made, if it did."""
         name = b'"plan":' + msgspec.json.encode(plan)
-        if not plan or name not in self._content:
+        if not plan or name not in self.content:
             return None
         return next((one for one in self.newest() if one.plan == plan), None)
 
     def knows(self, digest: str) -> bool:
         """Whether some version had a text with this hash."""
-        return digest.encode() in self._content
+        return digest.encode() in self.content
 
 
 def hash_of(content: bytes | str) -> str:

@@ -86,6 +86,8 @@ KINDS: dict[str, Kind] = {
     "node_secret": Kind("warning", "Take them out; writing the node again hides them too."),
     "node_collision": Kind("warning", "Rename one by hand: some disks keep only one of them."),
     "node_left": Kind("warning", "The next write to that node keeps what it holds, or removes it."),
+    "move_left": Kind("warning", "The next write to that graph finishes it, or gives it up."),
+    "node_circle": Kind("warning", "Take one of its parents out: a node must not be above itself."),
     "node_name": Kind("note", "Rename it if it should be a node."),
     "node_dangling": Kind("note", "Write that node, or correct the link."),
     "node_orphan": Kind("note", "Link it to what it belongs to."),

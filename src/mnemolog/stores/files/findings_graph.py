@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from mnemolog import fs
 from mnemolog.fs import Disk
-from mnemolog.graph import addresses, catalogue, document, linking, sourcing, writing
+from mnemolog.graph import addresses, catalogue, document, linking, noted, sourcing, writing
 from mnemolog.graph.catalogue import Card
-from mnemolog.graph.links import Resolver
+from mnemolog.graph.links import Resolver, is_circle
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.model.node import FILES
 from mnemolog.policy.redaction import Redactor
@@ -49,6 +49,7 @@ def check_graph(disk: Disk, gaze: Gaze) -> Iterator[Case]:
     shelf = FilesShelf(disk)
     for user in shelf.users():
         cards = shelf.cards(user)
+        yield from _check_move(disk, user)
         yield from _check_cards(user, cards, gaze)
         yield from _check_uses(disk, user, cards, gaze)
         yield from _check_secrets(shelf, user, gaze)
@@ -56,12 +57,23 @@ def check_graph(disk: Disk, gaze: Gaze) -> Iterator[Case]:
         yield from _check_names(disk, addresses.user_folder(user) + f"/{addresses.MEMORY}", "")
 
 
+def _check_move(disk: Disk, user: str) -> Iterator[Case]:
+    path = noted.path_of(user)
+    if disk.ident(path) is not None:
+        move = noted.read(disk, user)
+        told = f"of {move.old!r:.120} to {move.new!r:.120}" if move else "that cannot be read"
+        yield case("move_left", path, f"a move {told} was not finished, or is under way")
+
+
 def _check_cards(user: str, cards: dict[str, Card], gaze: Gaze) -> Iterator[Case]:
     known = Resolver({address: card.leaf.title for address, card in cards.items()})
     links = {address: linking.links_of(known, card) for address, card in cards.items()}
     linked = {link.target for own in links.values() for link in own if link.exists}
+    above = linking.above(cards)
     for address, card in cards.items():
         path = addresses.spot(user, address).file
+        if is_circle(address, above[address], above):
+            yield case("node_circle", path, "by its parents it is above itself")
         for flag in card.leaf.flags:
             if flag in _FLAGS:
                 yield case(_FLAGS[flag], path, f"it is marked {flag}")
