@@ -8,6 +8,7 @@ from mnemolog.errors import InvalidFormatError, SizeLimitError
 from mnemolog.graph import document
 from mnemolog.graph.document import Raw
 from mnemolog.policy import front_matter
+from mnemolog.stores.files import doctor
 from tests.graph.world import NOW_MS, USER, by_hand, text_of, write
 
 SEED = """---
@@ -165,3 +166,56 @@ def test_every_title_comes_back_as_it_was_given(shelf, value):
     text = front_matter.with_fields("body\n", {"title": value})
     write(shelf, "tea", text)
     assert shelf.read(USER, "tea").title == " ".join(value.split())
+
+
+UNHELD = {
+    "a huge hexadecimal title": "title: 0x" + "f" * 4000,
+    "a huge hexadecimal field": "account: 0x" + "f" * 4000,
+    "a huge name of a field": "0x" + "f" * 100 + ": 1",
+    "many bits": "bits: 0b" + "1" * 60_000,
+    "many digits": "digits: " + "9" * 4000,
+    "many digits in a list": "digits: [" + "9" * 4000 + "]",
+    "a time of day without end": "time: " + "1:" * 30_000 + "1",
+    "no number": "share: .nan",
+    "infinity": "share: -.inf",
+    "infinity in a list": "share: [1e999]",
+    "a day that is none": "day: 9999-99-99",
+    "a lone surrogate": 'title: "\\ud800"',
+    "a lone surrogate in a list": 'names: ["\\ud800"]',
+    "binary": "key: !!binary aGVsbG8=",
+    "a set": "names: !!set {a, b}",
+    "a list as a name": "? [a, b]\n: c",
+    "a deep list": "a: " + "[" * 60_000,
+}
+
+
+@pytest.mark.parametrize("head", UNHELD.values(), ids=UNHELD)
+def test_front_matter_that_json_cannot_hold_is_flagged_and_breaks_nothing_else(memory, root, head):
+    memory.write_node("t/good", "hello\n", user_id="u1")
+    (root / "users/u1/memory/t/bad.md").write_text(f"---\n{head}\n---\nhello\n")
+    assert memory.read_node("t/bad", user_id="u1").flags == ("unreadable-front-matter",)
+    assert [leaf.title for leaf in memory.tree("u1")] == ["bad", "good"]
+    assert len(memory.folder("t", user_id="u1").leaves) == 2
+    assert len(memory.search_nodes("hello", user_id="u1")) == 2
+    assert memory.node_links("t/good", user_id="u1").outgoing == ()
+    visit = doctor.visit_root(str(root), {}, only_graph=True)
+    assert "node_unreadable" in [one.code for one in doctor.examine(visit)]
+    with pytest.raises(InvalidFormatError):
+        memory.write_node("t/new", f"---\n{head}\n---\nhello\n", user_id="u1")
+    assert memory.append_node("t/bad", "more\n", user_id="u1").status == "updated"
+
+
+@pytest.mark.parametrize("year", [253_402_300_800_000, 9_007_199_254_740_991])
+def test_a_time_beyond_all_years_is_none(memory, root, year):
+    memory.write_node("t/good", "hello\n", user_id="u1")
+    (root / "users/u1/memory/t/bad.md").write_text(f"---\nupdatedAt: {year}\n---\nhello\n")
+    assert len(memory.search_nodes("hello", user_id="u1")) == 2
+    assert memory.read_node("t/bad", user_id="u1").updated_at < 253_402_300_800_000
+
+
+def test_long_numbers_and_texts_that_begin_like_numbers_are_read():
+    head = "account: 123456789012345678901234567890\nsum: 0" + "a1" * 64 + "\nday: 2026-11-15\n"
+    node = parsed(f"---\n{head}---\ntext")
+    assert node.flags == ()
+    assert node.extra["account"] == 123456789012345678901234567890
+    assert node.extra["sum"] == "0" + "a1" * 64

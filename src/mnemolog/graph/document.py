@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from math import isfinite
 from typing import Any, NamedTuple
 
 import yaml
@@ -22,6 +23,7 @@ from mnemolog.policy import front_matter
 MAX_BYTES = 1024 * 1024
 MAX_FRONT = 64 * 1024
 MAX_DEPTH = 8
+MAX_DIGITS = 100
 MAX_STAMP = 512
 """What a write may add in front, sources apart."""
 UNREADABLE = "unreadable-front-matter"
@@ -34,6 +36,10 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _PLAIN = re.compile(
     r'([A-Za-z][\w-]{0,63}): (".*"|\[[^\[\]{}]*\]|0|-?[1-9][0-9]{0,17}|true|false|null)'
 )
+# What YAML takes for a number, and what looks like one.
+_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|\.?[0-9][-+.:_0-9eE]*)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_YEAR_10000 = 253_402_300_800_000
 _NODES = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 # What PyYAML raises for values that look like numbers or dates and are none.
@@ -57,21 +63,23 @@ def fields_of(head: str) -> dict[str, Any]:
     if len(head.encode("utf-8", "replace")) > MAX_FRONT:
         raise InvalidFormatError(f"The front matter has more than {MAX_FRONT:,} bytes.")
     plain = _plain_fields(head)
-    if plain is not None:
-        return plain
-    try:
-        for _ in _checked(yaml.parse(head, Loader=yaml.CSafeLoader)):
-            pass
-        found = yaml.load(head, Loader=yaml.CSafeLoader)
-    except InvalidFormatError:
-        raise
-    except _TROUBLE as error:
-        raise InvalidFormatError(f"The front matter is no YAML: {str(error)[:120]}.") from error
+    found = _loaded(head) if plain is None else plain
     if found is None:
         return {}
     if not isinstance(found, dict):
         raise InvalidFormatError("The front matter is no mapping.")
-    return {str(name): _simple(value) for name, value in found.items()}
+    return {str(_simple(name)): _simple(value) for name, value in found.items()}
+
+
+def _loaded(head: str) -> Any:
+    try:
+        for _ in _checked(yaml.parse(head, Loader=yaml.CSafeLoader)):
+            pass
+        return yaml.load(head, Loader=yaml.CSafeLoader)
+    except InvalidFormatError:
+        raise
+    except _TROUBLE as error:
+        raise InvalidFormatError(f"The front matter is no YAML: {str(error)[:120]}.") from error
 
 
 def _plain_fields(head: str) -> dict[str, Any] | None:
@@ -81,10 +89,14 @@ def _plain_fields(head: str) -> dict[str, Any] | None:
         if match is None or match[1] in found:
             return None
         try:
-            found[match[1]] = json.loads(match[2])
+            found[match[1]] = json.loads(match[2], parse_constant=_no_number)
         except ValueError:
             return None
     return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
 
 
 def _checked(events: Iterator[Any]) -> Iterator[Any]:
@@ -95,21 +107,43 @@ def _checked(events: Iterator[Any]) -> Iterator[Any]:
             raise InvalidFormatError("Front matter must not have anchors or aliases.")
         if getattr(event, "tag", None) is not None:
             raise InvalidFormatError("Front matter must not have tags.")
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            _check_number(event.value)
         depth += isinstance(event, _NODES) - isinstance(event, _ENDS)
         if depth > MAX_DEPTH:
             raise InvalidFormatError(f"Front matter must not be deeper than {MAX_DEPTH}.")
         yield event
 
 
+def _check_number(value: str) -> None:
+    """Refuse a number that would take long to read, and that nobody could write out again."""
+    if len(value) > MAX_DIGITS and _NUMBER.fullmatch(value):
+        raise _not_held(f"a number of more than {MAX_DIGITS} digits")
+
+
+def _not_held(what: str) -> InvalidFormatError:
+    return InvalidFormatError(
+        f"The front matter has {what}, which JSON does not take.", advice="Put it in quotes."
+    )
+
+
 def _simple(value: Any) -> Any:
-    """A value as JSON has it: dates as text, keys as text."""
+    """A value as JSON has it: dates as text, keys as text; what JSON cannot hold is refused."""
     if isinstance(value, dict):
-        return {str(name): _simple(one) for name, one in value.items()}
+        return {str(_simple(name)): _simple(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_simple(one) for one in value]
     if isinstance(value, date | datetime):
         return value.isoformat()
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+        raise _not_held(f"a number of more than {MAX_DIGITS} digits")
+    if isinstance(value, float) and not isfinite(value):
+        raise _not_held("a number that is infinite, or none")
+    if isinstance(value, int | float | None):
+        return value
+    if _SURROGATE.search(text := str(value)):
+        raise InvalidFormatError("The front matter has a lone surrogate, which no file can hold.")
+    return text
 
 
 def parse(user_id: str, address: str, raw: Raw) -> Node:
@@ -238,7 +272,7 @@ def _moment(value: Any) -> int:
     if isinstance(value, bool) or value is None:
         return 0
     if isinstance(value, int):
-        return value if 0 < value < 1 << 53 else 0
+        return value if 0 < value < _YEAR_10000 else 0
     try:
         moment = to_moment(normalise(value, "time"))
         return int(moment.astimezone(UTC).timestamp() * 1000)
