@@ -1,14 +1,18 @@
 """What rests on erased entries leaves documents, versions, proposals and plans, bytes and all."""
 
+from threading import Thread
+
 import msgspec
 import pytest
 
-from mnemolog.errors import StorageFullError
+from mnemolog.errors import ConcurrentModificationError, StorageFullError
+from mnemolog.fs.real import RealDisk
+from mnemolog.graph import moving, noted
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.model.lesson import Edit, Plan, Source, Waiting
 from mnemolog.model.node import FILES
 from mnemolog.testing import Recorder, SimulatedDisk, sampled
-from tests.forgetting.scanner import found_in
+from tests.forgetting.scanner import found_in, traces
 from tests.graph.world import NOW, USER, by_hand, story, text_of, write
 
 SECRET = "xylophonequartz"
@@ -159,3 +163,53 @@ def test_a_line_with_several_sources_and_a_key_is_found_by_each(shelf, disk):
     assert shelf.read(USER, "many").sources == ("a/1", "talk/e1")
     shelf.cut(None, ["talk/e1"])
     assert shelf.read(USER, "many").body == f"- Three.\n{prose}\n"
+
+
+def test_a_node_that_is_moved_while_the_lock_is_waited_for_is_cut_where_it_went(real, tmp_path):
+    planted(real)
+    disk = RealDisk(str(tmp_path))
+    move = noted.Move(v=1, old="both", new="later/both", at=NOW, by="owner", reason="")
+    with real.locked(USER):
+        cutting = Thread(target=FilesShelf(disk).cut, args=(None, ["talk/e1"]))
+        cutting.start()
+        cutting.join(0.3)  # it waits for the lock now
+        noted.note(disk, USER, move)
+        assert moving.finish(disk, USER, real._place) is None
+    cutting.join()
+    assert traces(tmp_path, [SECRET, "talk/e1"]) == {}
+    assert "- Third." in real.read(USER, "later/both").body
+
+
+def test_a_file_that_a_hand_moves_meanwhile_is_found_where_it_went(shelf, disk):
+    planted(shelf)
+    home = f"users/{USER}/memory"
+
+    def move(name: str, path: str) -> None:
+        if name == "exchange":
+            disk.before_operation = None
+            disk.rename(f"{home}/both.md", f"{home}/aaa.md")
+
+    disk.before_operation = move
+    shelf.cut(None, ["talk/e1"])
+    assert found_in(disk.tree(), [SECRET, "talk/e1"]) == {}
+
+
+def test_an_erasure_that_somebody_keeps_disturbing_is_not_reported_done(shelf, disk):
+    planted(shelf)
+    line = f"- {SECRET} is so. <!-- talk/e1 -->\n"
+    count = 0
+
+    def edit(name: str, path: str) -> None:
+        nonlocal count
+        if name == "exchange" and path.endswith("both.md"):
+            count += 1
+            disk.before_operation = None
+            by_hand(disk, "both", f"{line}- {count}\n")
+            disk.before_operation = edit
+
+    disk.before_operation = edit
+    with pytest.raises(ConcurrentModificationError):
+        shelf.cut(None, ["talk/e1"])
+    disk.before_operation = None
+    shelf.cut(None, ["talk/e1"])
+    assert found_in(disk.tree(), [SECRET, "talk/e1"]) == {}

@@ -1,10 +1,12 @@
 """Erasing an entry reaches what was learned from it, wherever that lies, also after a crash."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from mnemolog import Memory
+from mnemolog import Memory, fs
+from mnemolog.errors import ConcurrentModificationError
 from mnemolog.model.lesson import Edit, Plan, Source, Waiting, source_name
 from mnemolog.testing import FixedClock, Recorder, SimulatedDisk, sampled
 from mnemolog.testing.opening import open_on
@@ -108,3 +110,30 @@ def test_an_erasure_interrupted_anywhere_is_finished_by_opening_the_root(states)
         again = open_on(sample.disk, clock=FixedClock(), purge=lambda gone: True)
         assert found_in(sample.disk.tree(), [said, entry]) == {}, sample.name
         assert again.read_node("topic", user_id="u1").body == "- Stays.\n- Later.\n", sample.name
+
+
+def test_an_erasure_that_a_hand_disturbs_stays_noted_until_it_is_done():
+    said = word()
+    disk = SimulatedDisk()
+    memory = open_on(disk, clock=FixedClock(), purge=lambda gone: True)
+    memory.create_session("u1", session_id="talk")
+    entry = learned(memory, "talk", said)
+    path = "users/u1/memory/topic.md"
+    text = fs.read_all(disk, path)
+
+    def save(name: str, at: str) -> None:
+        if name == "exchange" and at == path:
+            disk.before_operation = None
+            disk.unlink(path)
+            fs.write_new(disk, path, text)
+            disk.open(path, "append").append(os.urandom(4).hex().encode())
+            disk.before_operation = save
+
+    disk.before_operation = save
+    with pytest.raises(ConcurrentModificationError):
+        memory.erase("talk", ids=[entry])
+    open_on(disk, clock=FixedClock(), purge=lambda gone: True)  # and the hand goes on
+    assert found_in(disk.tree(), [said])
+    disk.before_operation = None
+    open_on(disk, clock=FixedClock(), purge=lambda gone: True)
+    assert found_in(disk.tree(), [said, entry]) == {}

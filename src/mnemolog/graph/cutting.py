@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import msgspec
 
 from mnemolog import fs, paths
+from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, plans, sourcing, versions
 from mnemolog.graph.locking import locked
@@ -55,18 +56,34 @@ def cut(
     cuts = Cuts(Counter(), set())
     rooms = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
     for user in user_ids if user_ids is not None else addresses.users(disk, *rooms):
-        found = [path for path in files(disk, user) if _holds(disk, path, meant)]
-        if found:
-            with locked(disk, user, patience):
-                done = Counter[str]()
-                for path in found:
-                    done.update(_cut_file(disk, user, path, meant))
-            cuts.places.update(done)
-            cuts.users.update([user] if done.total() else [])
+        with locked(disk, user, patience):
+            done = _cut_user(disk, user, meant)
+        cuts.places.update(done)
+        cuts.users.update([user] if done.total() else [])
     for plan in plans.all_of(disk):
         cuts.places.update(plans=_cut_plan(disk, plan, meant))
     _sweep_plans(disk, sources)
     return cuts
+
+
+def _cut_user(disk: Disk, user_id: str, meant: Meant) -> Counter[str]:
+    """Look through a graph until nothing more is found: people move files without its lock."""
+    done = Counter[str]()
+    for _ in range(_TRIES):
+        found = Counter[str]()
+        for path in [one for one in files(disk, user_id) if _holds(disk, one, meant)]:
+            found.update(_cut_file(disk, user_id, path, meant))
+        if not found.total():
+            return done
+        done.update(found)
+    raise _restless(addresses.user_folder(user_id))
+
+
+def _restless(path: str) -> ConcurrentModificationError:
+    return ConcurrentModificationError(
+        f"Somebody keeps changing {path!r:.200} while it is cut.",
+        advice="The erasure stays noted: whoever opens the root next goes on with it.",
+    )
 
 
 def _holds(disk: Disk, path: str, meant: Meant) -> bool:
@@ -112,7 +129,7 @@ def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
         content = after.encode("utf-8", "surrogateescape")
         if content == before or swap(disk, path, before, content, meant.is_in):
             return count
-    return 0
+    raise _restless(path)
 
 
 def _forget_uses(disk: Disk, path: str, address: str) -> None:

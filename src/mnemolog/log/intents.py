@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
 from mnemolog import fs
-from mnemolog.errors import StorageFullError
+from mnemolog.errors import ConcurrentModificationError, StorageFullError
 from mnemolog.fs import Disk, File
 from mnemolog.paths import INTENTS
 
@@ -79,8 +79,8 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
         is_ours = isinstance(fields, dict) and fields.pop("v", None) == _VERSION
         try:
             is_done = is_ours and all(map(_is_plain, fields.values())) and work(fields)
-        except StorageFullError:
-            is_done = False  # it waits for room; the root opens all the same
+        except (StorageFullError, ConcurrentModificationError):
+            is_done = False  # it waits for room, or for quiet; the root opens all the same
     if is_done:
         _strike(disk, path)
     else:
