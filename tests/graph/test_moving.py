@@ -202,3 +202,22 @@ def test_the_doctor_finds_circles_that_a_hand_made(real, home, tmp_path):
     visit = doctor.visit_root(str(tmp_path), {}, only_graph=True)
     found = [one.path for one in doctor.examine(visit) if one.code == "node_circle"]
     assert found == [f"users/{USER}/memory/t/{name}.md" for name in "ab"]
+
+
+# --- links
+
+
+def test_what_stands_in_code_is_no_link_and_stays_as_it_is(shelf):
+    write(shelf, "ops/foo", "x\n")
+    code = (
+        "```bash\nif [[ foo ]]; then echo; fi\n```\n"
+        "~~~\n[[foo]]\n~~~\r\n"
+        "Use `[[foo]]` or ``a ` [[foo]]``.\n"
+    )
+    write(shelf, "ops/script", f"{code}```one``` line, then [[foo]] and `x` [[ops/foo|it]].\n")
+    assert len(shelf.links(USER, "ops/foo").backlinks) == 2
+    moved(shelf, "ops/foo", "ops/bar baz")
+    assert shelf.read(USER, "ops/script").body == (
+        f"{code}```one``` line, then [[ops/bar baz]] and `x` [[ops/bar baz|it]].\n"
+    )
+    assert len(shelf.links(USER, "ops/bar baz").backlinks) == 2

@@ -10,7 +10,7 @@ from mnemolog.model.node import FILES
 from mnemolog.policy import front_matter
 
 _LINK = re.compile(r"\[\[([^\[\]\n|#]*)(#[^\[\]\n|]*)?(\|[^\[\]\n]*)?\]\]")
-_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}+(?![^`]*`)|~~~+)")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LONGEST = 240
 # In a longer line, looking for code would take too long.
@@ -33,15 +33,31 @@ def said_in(body: str) -> Iterator[Said]:
 
 
 def _prose(body: str) -> Iterator[str]:
+    for pieces in _rows(body):
+        yield "".join(pieces[::2]).rstrip("\r\n")
+
+
+def _rows(body: str) -> Iterator[list[str]]:
+    """Each line as prose and code in turn; one between fences is code as a whole."""
     fence = ""
-    for line in body.splitlines():
+    for line in body.splitlines(keepends=True):
         mark = _FENCE.match(line)
+        is_code = bool(fence or mark)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
         elif mark:
             fence = mark[1]
-        else:
-            yield _CODE.sub("", line) if "`" in line and len(line) <= _LONGEST_CODE else line
+        yield ["", line] if is_code else _pieces(line)
+
+
+def _pieces(line: str) -> list[str]:
+    if "`" not in line or len(line) > _LONGEST_CODE:
+        return [line]
+    found, at = [], 0
+    for code in _CODE.finditer(line):
+        found += [line[at : code.start()], code[0]]
+        at = code.end()
+    return [*found, line[at:]]
 
 
 def shown(line: str) -> str:
@@ -84,7 +100,10 @@ def _folded(text: str) -> str:
 
 
 def mended(text: str, old: str, new: str, *, with_name: bool, also: Iterable[str] = ()) -> str:
-    """The text with every link to one address leading to another; by name too, if that changed."""
+    """The text with every link to one address leading to another; by name too, if that changed.
+
+    What stands in code is no link.
+    """
     named = [_name(old)] if with_name else []
     wanted = {_folded(one) for one in (old, f"{old}.md", *named, *also)}
 
@@ -96,9 +115,14 @@ def mended(text: str, old: str, new: str, *, with_name: bool, also: Iterable[str
     for field in ("parents", "refs"):
         items = front_matter.items(text, field)
         if any(_folded(one) in wanted for one in items):
-            after = dict.fromkeys(new if _folded(one) in wanted else one for one in items)
-            text = front_matter.with_fields(text, {field: list(after)})
-    return _LINK.sub(renamed, text)
+            now = dict.fromkeys(new if _folded(one) in wanted else one for one in items)
+            text = front_matter.with_fields(text, {field: list(now)})
+    _, front, body = front_matter.split(text)
+    after = [_LINK.sub(renamed, front)]
+    for pieces in _rows(body):
+        pieces[::2] = (_LINK.sub(renamed, one) for one in pieces[::2])
+        after += pieces
+    return "".join(after)
 
 
 def titled(titles: Mapping[str, str], address: str) -> tuple[str, ...]:
