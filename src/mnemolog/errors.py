@@ -208,7 +208,8 @@ class NodeNotFoundError(KnowledgeError, LookupError):
 class NodeConflictError(KnowledgeError):
     """Another text is there now than the one a write was made against; both are kept.
 
-    `details` holds `address`, `expected`, `hash` and `theirs`, the whole text that is there.
+    `details` holds `address`, `expected`, `hash` and two whole texts: `theirs`, which is there, and
+    `yours`, which would have taken its place; None where there is none.
     """
 
     code = "E_NODE_CONFLICT"

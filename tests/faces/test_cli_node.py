@@ -42,6 +42,16 @@ def test_writing_over_a_node_names_the_text_that_it_was_made_against(run, ask, t
     assert (done["status"], done["version"]) == ("updated", 2)
 
 
+def test_a_refused_write_shows_what_differs(run, tea):
+    refused = run("node", "write", "drinks/tea", "black", "--user", "u1", code=8).stderr
+    assert refused.startswith("E_NODE_CONFLICT: ")
+    assert "\n-It is green.\n+black\n" in refused
+    long = "".join(f"{number}\n" for number in range(100))
+    refused = run("node", "write", "drinks/tea", long, "--user", "u1", code=8).stderr
+    assert len(refused.splitlines()) < 50
+    assert "--json has both texts" in refused
+
+
 def test_appending_patching_moving_and_removing(run, ask, tea):
     run("node", "append", "drinks/tea", "It is hot.", "--user", "u1")
     run("node", "patch", "drinks/tea", "green", "black", "--user", "u1", "--reason", "seen")

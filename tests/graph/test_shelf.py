@@ -109,6 +109,7 @@ def test_an_edit_between_reading_and_replacing_stays_and_the_write_is_refused(
     with pytest.raises(NodeConflictError) as refused:
         write(shelf, "tea", "ours\n")
     assert refused.value.details["theirs"] == "just in time\n"
+    assert "ours" in str(refused.value.details["yours"])
     assert text_of(disk, "tea") == "just in time\n"
     assert [one[1:] for one in story(shelf, "tea")] == [
         ("owner", "green"),

@@ -45,6 +45,7 @@ def test_a_write_says_what_it_was_made_against(ann):
         with pytest.raises(NodeConflictError) as refused:
             ann.write_node("tea", "Other.\n", expected=expected)
         assert str(refused.value.details["theirs"]).endswith("It is green.\nMore.\n")
+        assert str(refused.value.details["yours"]).endswith("---\n\nOther.\n")
     with pytest.raises(NodeConflictError):
         ann.delete_node("tea", expected=read.hash)
     with pytest.raises(NodeConflictError):
@@ -221,6 +222,19 @@ def test_a_proposal_is_not_written_over_what_changed_meanwhile(memory):
     assert len(memory.proposals()) == 1
     memory.accept_proposal("w1", "By hand. Be kind.\n")
     assert memory.read_node("SOUL.md", user_id="u1").body == "By hand. Be kind.\n"
+
+
+def test_a_text_instead_of_a_proposal_is_made_against_what_the_person_saw(memory):
+    memory._shelf.wait(waiting())
+    seen = memory.write_node("SOUL.md", "By hand.\n", user_id="u1").hash
+    memory.append_node("SOUL.md", "Later.", user_id="u1")
+    with pytest.raises(NodeConflictError) as refused:
+        memory.accept_proposal("w1", "By hand. Be kind.\n", expected=seen)
+    assert "Later." in str(refused.value.details["theirs"])
+    assert "Be kind." in str(refused.value.details["yours"])
+    now = memory.read_node("SOUL.md", user_id="u1").hash
+    memory.accept_proposal("w1", "By hand. Later. Be kind.\n", expected=now)
+    assert memory.read_node("SOUL.md", user_id="u1").body == "By hand. Later. Be kind.\n"
 
 
 def test_a_rejected_proposal_is_gone_and_the_audit_says_so(memory, root):

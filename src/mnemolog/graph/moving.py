@@ -23,9 +23,10 @@ from mnemolog.graph import addresses, catalogue, document, links, merging, noted
 from mnemolog.graph.catalogue import read_raw
 from mnemolog.graph.noted import Move
 from mnemolog.graph.versions import History, sync_up
-from mnemolog.graph.writing import Place, conflict
+from mnemolog.graph.writing import Place
 from mnemolog.model.node import NodeVersion
 from mnemolog.policy import front_matter
+from mnemolog.policy.composing import conflict
 
 _TRIES = 3
 

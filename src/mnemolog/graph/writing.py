@@ -21,6 +21,7 @@ from mnemolog.graph.addresses import Spot
 from mnemolog.graph.catalogue import read_raw
 from mnemolog.graph.versions import History, sync_up
 from mnemolog.model.node import NodeVersion
+from mnemolog.policy.composing import conflict
 
 NEW = ".tmp"
 """The ending of a text that is being written; left by a crash, it is worth nothing."""
@@ -126,8 +127,9 @@ class Place:
                 self._put_in()
             else:
                 self._exchange(before.hash, versions.hash_of(content))
-        except NodeConflictError:
+        except NodeConflictError as error:
             versions.mark(self._disk, self._spot.versions, void=number)
+            error.details["yours"] = text
             raise
         sync_up(self._disk, folder) if before is None else self._disk.sync_folder(folder)
         versions.mark(self._disk, self._spot.versions, done=number)
@@ -204,14 +206,3 @@ class Place:
         raw = read_raw(self._disk, self._spot.file)
         theirs = None if raw is None else raw.content.decode("utf-8", "replace")
         return conflict(self._address, expected, raw.hash if raw else "", theirs)
-
-
-def conflict(address: str, expected: str, digest: str, theirs: str | None) -> NodeConflictError:
-    """The error for a write that was made against another text than the one that is there."""
-    return NodeConflictError(
-        f"The node {address!r:.120} is not what this write was made against.",
-        address=address,
-        expected=expected,
-        hash=digest,
-        theirs=theirs,
-    )

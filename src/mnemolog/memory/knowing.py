@@ -25,6 +25,7 @@ from mnemolog.model.times import to_text
 from mnemolog.policy import front_matter
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.composing import (
+    appended,
     composed,
     expect,
     fields_of,
@@ -172,15 +173,16 @@ class Knowing(Proving, Finding):
         """Write a node: a body, or a whole document with its front matter.
 
         `expected` is the hash of the text that this was made against, empty for a new node; if
-        another text is there, `NodeConflictError` carries it and nothing is written. With a
+        another text is there, `NodeConflictError` carries both and nothing is written. With a
         `doubt`, which says why, it waits in the review for a person's yes.
         """
         said = text_of(text, "text")
         fields = fields_of(title, description, parents)
 
         def change(node: Node | None) -> str:
-            expect(node, address, expected)
-            return composed(node, said, fields)
+            whole = composed(node, said, fields)
+            expect(node, address, expected, whole)
+            return whole
 
         return self._written(address, change, user_id, reason, sources, by, plan, doubt)
 
@@ -200,11 +202,9 @@ class Knowing(Proving, Finding):
         said = text_of(text, "text")
 
         def change(node: Node | None) -> str:
-            expect(node, address, expected)
-            if node is None:
-                return said
-            end = "" if not node.body or node.text.endswith("\n") else "\n"
-            return f"{node.text}{end}{said}" + ("" if said.endswith("\n") else "\n")
+            whole = appended(node, said)
+            expect(node, address, expected, whole)
+            return whole
 
         return self._written(address, change, user_id, reason, sources, by, doubt=doubt)
 
@@ -264,9 +264,10 @@ class Knowing(Proving, Finding):
         why = reason or f"reverted to version {version}"
 
         def change(node: Node | None) -> str | None:
-            expect(node, address, expected)
             # Under the lock once more: an erasure may have cut it since.
-            return numbered(self._shelf.versions(user, address), version, address).text
+            whole = numbered(self._shelf.versions(user, address), version, address).text
+            expect(node, address, expected, whole)
+            return whole
 
         return self._written(address, change, user, why, wanted.sources, None)
 

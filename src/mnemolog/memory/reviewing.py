@@ -27,27 +27,31 @@ class Reviewing(Consolidating):
             body = ""
         return hunks(body, waiting.edit.body)
 
-    def accept_proposal(self, proposal_id: str, text: str | None = None) -> NodeReceipt:
+    def accept_proposal(
+        self, proposal_id: str, text: str | None = None, *, expected: str | None = None
+    ) -> NodeReceipt:
         """Write what was proposed, or another text instead, and take it out of the review.
 
         If the node changed since the proposal was made, `NodeConflictError` says so; give a `text`
-        that is made of both.
+        that is made of both. `expected` is the hash of the node that the person saw; without it, a
+        text of one's own takes the place of whatever is there.
         """
         waiting = self._proposal(proposal_id)
         edit = waiting.edit
         said = text_of(edit.body if text is None else text, "text")
         fields = fields_of(edit.title, edit.description, None)
         by = waiting.distiller if self._viewer == OWNER else None
-        expected = edit.expected
-        if text is not None:
-            expected = self._hash_now(waiting.user_id, edit.address)
+        seen = edit.expected if expected is None else expected
+        if text is not None and expected is None:
+            seen = self._hash_now(waiting.user_id, edit.address)
 
         def change(node: Node | None) -> str:
             # Under the lock once more: an erasure takes out what rests on what is gone.
             if waiting not in self._shelf.waiting(waiting.user_id):
                 raise _not_waiting(proposal_id)
-            expect(node, edit.address, expected)
-            return composed(node, said, fields)
+            whole = composed(node, said, fields)
+            expect(node, edit.address, seen, whole)
+            return whole
 
         names = [one.name for one in edit.sources]
         receipt = self._written(

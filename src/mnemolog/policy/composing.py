@@ -49,6 +49,14 @@ def composed(node: Node | None, said: str, fields: dict[str, Any]) -> str:
     return front_matter.with_fields(whole, fields)
 
 
+def appended(node: Node | None, said: str) -> str:
+    """A whole document with lines at its end; if there is none, they begin it."""
+    if node is None:
+        return said
+    end = "" if not node.body or node.text.endswith("\n") else "\n"
+    return f"{node.text}{end}{said}" + ("" if said.endswith("\n") else "\n")
+
+
 def patched(body: str, old: str, new: str) -> str:
     """A body in which a piece that stands there exactly once is another."""
     count = body.count(old)
@@ -61,17 +69,25 @@ def patched(body: str, old: str, new: str) -> str:
     return body.replace(old, new)
 
 
-def expect(node: Node | None, address: str, expected: str | None) -> None:
-    """Refuse a write that was made against another text; None was made against any."""
+def expect(node: Node | None, address: str, expected: str | None, yours: str | None = None) -> None:
+    """Refuse a write of a text that was made against another; None was made against any."""
     digest = node.hash if node else ""
     if expected is not None and digest != expected:
-        raise NodeConflictError(
-            f"The node {address!r:.120} is not what this write was made against.",
-            address=address,
-            expected=expected,
-            hash=digest,
-            theirs=node.text if node else None,
-        )
+        raise conflict(address, expected, digest, node.text if node else None, yours)
+
+
+def conflict(
+    address: str, expected: str, digest: str, theirs: str | None, yours: str | None = None
+) -> NodeConflictError:
+    """The error for a write that was made against another text than the one that is there."""
+    return NodeConflictError(
+        f"The node {address!r:.120} is not what this write was made against.",
+        address=address,
+        expected=expected,
+        hash=digest,
+        theirs=theirs,
+        yours=yours,
+    )
 
 
 def missing(address: str) -> NodeNotFoundError:

@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
-from mnemolog.errors import MnemologError
+from mnemolog.errors import MnemologError, NodeConflictError
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.advising import advice_of
 from mnemolog.faces.cli.call import COMMON
+from mnemolog.faces.cli.differing import say_conflict
 from mnemolog.faces.cli.verbs.add import add
 from mnemolog.faces.cli.verbs.archive import archive
 from mnemolog.faces.cli.verbs.audit import audit
@@ -79,6 +80,8 @@ def tell(error: MnemologError, as_json: bool) -> None:
     else:
         told_to_do = f"{error.message} {advice_of(error)}".strip()
         screen.say((f"{error.code}: ", "error"), told_to_do, err=True)
+        if isinstance(error, NodeConflictError):
+            say_conflict(error.details.get("theirs"), error.details.get("yours"))
 
 
 def _tell_usage(error: click.ClickException, as_json: bool) -> None:

@@ -187,10 +187,14 @@ class Proposals(msgspec.Struct, kw_only=True):
 
 
 class Judged(Body):
-    """A person's word about a proposal; with `body` that text is written instead."""
+    """A person's word about a proposal; with `body` that text is written instead.
+
+    `expected` is the hash of the node that the person saw.
+    """
 
     verdict: Literal["accept", "reject"]
     body: str | None = None
+    expected: str | None = None
     reason: str = ""
 
 

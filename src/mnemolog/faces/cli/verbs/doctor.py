@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--graph",
     is_flag=True,
-    help="Only the graph: orphans, dead links, nodes that are never used, stale, unreadable or hold"
-    " secrets, names that collide, leftovers.",
+    help="Only the graph: orphans, dead links, circles, nodes that are never used, stale,"
+    " unreadable or hold secrets, names that collide, leftovers.",
 )
 @verb
 def doctor(call: Call, repair: bool, privacy: bool, graph: bool) -> int:

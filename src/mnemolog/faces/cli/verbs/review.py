@@ -18,10 +18,16 @@ ACTIONS = ("list", "show", "accept", "reject")
 @click.argument("action", metavar="[ACTION]", default="list")
 @click.argument("proposal", metavar="ID", required=False)
 @click.option("--file", metavar="FILE", type=click.File("rb"), help="Accept this text instead.")
+@click.option("--expected", metavar="HASH", help="The hash of the node that you saw.")
 @click.option("--reason", metavar="TEXT", default="", help="Why it is rejected.")
 @verb
 def review(
-    call: Call, action: str, proposal: str | None, file: BinaryIO | None, reason: str
+    call: Call,
+    action: str,
+    proposal: str | None,
+    file: BinaryIO | None,
+    expected: str | None,
+    reason: str,
 ) -> None:
     """Decide about what was proposed for the graph.
 
@@ -40,7 +46,7 @@ def review(
             say_hunks(call, memory.proposal_diff(proposal))
         elif action == "accept":
             text = None if file is None else file.read().decode()
-            done = memory.accept_proposal(proposal, text)
+            done = memory.accept_proposal(proposal, text, expected=expected)
             _tell(call, done._asdict(), f"{done.address} {done.status}, version {done.version}")
         else:
             memory.reject_proposal(proposal, reason)

@@ -54,7 +54,7 @@ def judge(caller: Asking, proposal_id: FromPath[str], data: JSONBody[Judged]) ->
         return Written(
             path="", status="rejected", version=0, hash="", redactions=(), reason=data.reason
         )
-    done = caller.memory.accept_proposal(proposal_id, data.body)
+    done = caller.memory.accept_proposal(proposal_id, data.body, expected=data.expected)
     caller.publish("review", id=proposal_id)
     return written(caller, "", done)
 
