@@ -189,7 +189,10 @@ def _cut_line(line: bytes, last: NodeVersion | None, meant: Meant) -> bytes | No
         if text is None:
             return None
     digest = found.hash if text == found.text else hash_of(text or "")
-    cut = msgspec.structs.replace(found, text=text, hash=digest, sources=sources, reason=reason)
+    plan = found.plan if sources else ""  # nothing of it is left: said again, it may be taken again
+    cut = msgspec.structs.replace(
+        found, text=text, hash=digest, sources=sources, reason=reason, plan=plan
+    )
     return versions.line_of(cut)
 
 
