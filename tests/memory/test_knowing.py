@@ -261,3 +261,28 @@ def test_what_an_agent_writes_into_soul_and_agents_waits(memory, sid):
         assert (receipt.status, receipt.address) == ("waiting", name)
     assert memory.tree("u1") == []
     assert {one.distiller for one in memory.proposals()} == {"architect"}
+
+
+def test_what_was_accepted_and_changed_since_can_be_proposed_and_accepted_again(memory, sid, clock):
+    agent = memory.for_agent("architect").for_user("u1")
+    for undo in (_rewrite, _remove, None):
+        agent.write_node("SOUL.md", "Be brief.\n", expected=_hash(memory))
+        (one,) = memory.proposals()
+        assert memory.accept_proposal(one.id).status in ("created", "updated")
+        assert memory.read_node("SOUL.md", user_id="u1").body == "Be brief.\n"
+        clock.advance(seconds=1)
+        if undo is not None:
+            undo(memory)
+
+
+def _rewrite(memory: Memory) -> None:
+    memory.write_node("SOUL.md", "Be long.\n", user_id="u1", expected=_hash(memory))
+
+
+def _remove(memory: Memory) -> None:
+    memory.delete_node("SOUL.md", user_id="u1")
+
+
+def _hash(memory: Memory) -> str:
+    found = memory.node_reader("u1").read("SOUL.md")
+    return found.hash if found else ""

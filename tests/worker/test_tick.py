@@ -394,6 +394,19 @@ def test_a_plan_against_another_text_is_struck_out_and_says_so(memory):
     assert said(memory) == ["by hand"]
 
 
+@pytest.mark.parametrize("second", ["two", "one"])
+def test_a_session_that_is_begun_anew_under_its_id_is_learned_from_again(memory, second):
+    memory.write_node(SAID, "by hand\n", user_id="u1")
+    worker = working(memory, Scribe())
+    for text in ("one", second):
+        memory.reset_session(talk(memory, "s1", text))
+        (done,) = worker.tick()
+        assert (done.status, done.written) == ("learned", 1)
+        assert said(memory) == ["by hand", f"- {text}"]
+        memory.delete_session("s1")
+        assert said(memory) == ["by hand"]
+
+
 def test_an_archived_session_is_learned_from_and_stays_archived(memory):
     memory.reset_session(talk(memory, "s1", "kept"))
     memory.archive_session("s1")

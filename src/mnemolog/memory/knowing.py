@@ -317,7 +317,8 @@ class Knowing(Proving, Finding):
             expected=node.hash if node else "",
             reason=version.reason,
         )
-        name = sha256(f"{version.by}\n{address}\n{body}".encode()).hexdigest()[:24]
+        made_of = f"{version.by}\n{address}\n{edit.expected}\n{body}"
+        name = sha256(made_of.encode()).hexdigest()[:24]
         self._shelf.wait(
             Waiting(v=1, id=name, user_id=user, edit=edit, distiller=version.by,
                     created_at=version.at, why=why)

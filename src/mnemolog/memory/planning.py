@@ -215,9 +215,12 @@ def _with_sources(edit: Edit, lesson: Lesson) -> Edit:
 
 
 def _plan(lesson: Lesson, edits: tuple[Edit, ...], by: str) -> Plan:
-    """The same lesson makes a plan of the same name, however often it is repeated."""
+    """The same lesson makes a plan of the same name, however often it is repeated.
+
+    The sum of its last line is part of it: a session may be deleted and begun anew under its id.
+    """
     of = lesson.session_id if lesson.log == "session" else f"{lesson.log}\n{lesson.user_id}"
-    name = sha256(f"{of}\n{lesson.until}".encode()).hexdigest()[:24]
+    name = sha256(f"{of}\n{lesson.until}\n{lesson.until_sum}".encode()).hexdigest()[:24]
     return Plan(
         v=FORMAT,
         id=f"{name}-{lesson.until}",

@@ -55,7 +55,7 @@ class Reviewing(Consolidating):
 
         names = [one.name for one in edit.sources]
         receipt = self._written(
-            edit.address, change, waiting.user_id, edit.reason, names, by, f"review-{waiting.id}"
+            edit.address, change, waiting.user_id, edit.reason, names, by, waiting.plan
         )
         self._shelf.settle(waiting.user_id, waiting.id)
         return receipt

@@ -99,7 +99,7 @@ class Prompt(NamedTuple):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Edits between being made and being applied; named by session and last line."""
+    """Edits between being made and being applied; named by session and last line, and its sum."""
 
     v: int
     id: str
@@ -123,6 +123,11 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     why: str
     """Why it waits."""
+
+    @property
+    def plan(self) -> str:
+        """What a node remembers of it: the same text may be proposed, and accepted, again."""
+        return f"review-{self.id}-{self.created_at}"
 
 
 class Applied(NamedTuple):
