@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel as AnyCallModel
 
@@ -20,27 +20,8 @@ from mnemolog.model.lesson import Prompt
 from mnemolog.settings import Knowledge
 from mnemolog.worker import Worker, default_prompt
 from tests.distillers.desk import Desk
+from tests.distillers.models import NODE, Script, call
 from tests.worker.scribes import open_memory, talk
-
-NODE = {"title": "Ann", "description": "A colleague", "reason": "new", "sources": [1]}
-
-
-def call(name: str, **arguments: Any) -> ModelResponse:
-    return ModelResponse(parts=[ToolCallPart(name, arguments)])
-
-
-class Script:
-    """A model that says what it was told to say, and remembers what it was answered."""
-
-    def __init__(self, *answers: ModelResponse) -> None:
-        self.answers = [*answers, ModelResponse(parts=[TextPart("done")])]
-        self.heard: list[str] = []
-
-    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        self.heard += [str(getattr(part, "content", "")) for part in messages[-1].parts]
-        self.offered = [tool.name for tool in info.function_tools]
-        return self.answers.pop(0)
-
 
 @pytest.fixture
 def learn() -> Callable[..., tuple[Desk, Script, Any]]:

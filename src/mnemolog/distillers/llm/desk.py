@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic_ai import ModelRetry
 
 from mnemolog.model.lesson import Edit, Lesson, Proposal, Source
-from mnemolog.model.node import FILES
+from mnemolog.model.node import FILES, Node
 from mnemolog.ports.distiller import NodeReader
 
 _HITS = 8
@@ -24,6 +24,7 @@ class Draft:
     title: str | None
     description: str | None
     expected: str
+    """The hash of the text that the model had read."""
     reason: str
     sources: dict[Source, None]
 
@@ -34,7 +35,7 @@ class Desk:
     def __init__(self, lesson: Lesson, nodes: NodeReader) -> None:
         self._lesson = lesson
         self._nodes = nodes
-        self._read: set[str] = set()
+        self._seen: dict[str, str] = {}
         self._drafts: dict[str, Draft] = {}
 
     @property
@@ -67,11 +68,16 @@ class Desk:
 
     def node_read(self, address: str) -> str:
         """Read one node. Read a node before you write it."""
-        self._read.add(address)
-        if address in self._drafts:
-            return self._drafts[address].body
-        node = self._nodes.read(address)
-        return node.body if node else "There is no such node yet; you may write it."
+        address, node = self._found(address)
+        self._seen[address] = _hash(node)
+        draft = self._drafts.get(address)
+        if draft is not None and draft.expected == _hash(node):
+            return draft.body
+        said = node.body if node else "There is no such node yet; you may write it."
+        if draft is None:
+            return said
+        del self._drafts[address]  # or it would take away what somebody has just written
+        return f"Somebody has changed it; what you wrote is dropped. It reads now:\n{said}"
 
     def node_write(
         self,
@@ -92,9 +98,8 @@ class Desk:
             reason: Why, in a few words.
             sources: The numbers of the entries that the new lines rest on.
         """
-        self._check(address, body)
-        before = self._text(address)
-        self._draft(address, body, before, title, description, reason, sources)
+        address, node = self._to_write(address)
+        self._draft(address, body, node, title, description, reason, sources)
         return f"Noted: {address}."
 
     def node_patch(self, address: str, old: str, new: str, reason: str, sources: list[int]) -> str:
@@ -107,53 +112,63 @@ class Desk:
             reason: Why, in a few words.
             sources: The numbers of the entries that the new passage rests on.
         """
-        before = self._text(address)
+        address, node = self._to_write(address)
+        before = self._text(address, node)
         if not old or before.count(old) != 1:
             raise ModelRetry(
                 f"The passage stands in {address} {before.count(old)} times, not once."
             )
-        body = before.replace(old, new)
-        self._check(address, body)
-        self._draft(address, body, before, None, None, reason, sources)
+        self._draft(address, before.replace(old, new), node, None, None, reason, sources)
         return f"Noted: {address}."
 
-    def _check(self, address: str, body: str) -> None:
+    def _found(self, address: str) -> tuple[str, Node | None]:
+        """What stands at an address, and its name as it is written there or in a draft."""
+        node = self._nodes.read(address)
+        drafted = (one for one in self._drafts if one.casefold() == address.casefold())
+        return node.address if node else next(drafted, address), node
+
+    def _to_write(self, address: str) -> tuple[str, Node | None]:
+        """What a write replaces: only what the model has seen, and as it has seen it."""
         if address not in FILES and not _is_address(address):
             raise ModelRetry(
                 "An address is folders and a name in lower case, such as `people/ann`, or one of"
                 f" {', '.join(FILES)}."
             )
-        if address not in self._read and self._text(address):
+        address, node = self._found(address)
+        draft = self._drafts.get(address)
+        seen = draft.expected if draft else self._seen.get(address)
+        if node is not None and seen is None:
             raise ModelRetry(f"Read {address} before you write it.")
-        if len(body) > _LONGEST:
-            raise ModelRetry(f"At most {_LONGEST} characters; make several nodes of it.")
-        if address not in self._drafts and len(self._drafts) >= _MOST_WRITES:
+        if (seen or "") != _hash(node):
+            raise ModelRetry(f"{address} was changed since you have read it; read it again.")
+        if draft is None and len(self._drafts) >= _MOST_WRITES:
             raise ModelRetry("That is enough for one conversation; finish.")
+        return address, node
 
-    def _text(self, address: str) -> str:
+    def _text(self, address: str, node: Node | None) -> str:
         if address in self._drafts:
             return self._drafts[address].body
-        node = self._nodes.read(address) if address in FILES or _is_address(address) else None
         return node.body if node else ""
 
     def _draft(
         self,
         address: str,
         body: str,
-        before: str,
+        node: Node | None,
         title: str | None,
         description: str | None,
         reason: str,
         sources: list[int],
     ) -> None:
+        if len(body) > _LONGEST:
+            raise ModelRetry(f"At most {_LONGEST} characters; make several nodes of it.")
         cited = self._cited(sources)
-        node = self._nodes.read(address)
         known = self._drafts.get(address)
         self._drafts[address] = Draft(
-            body=_with_marks(body, before, [one.name for one in cited]),
+            body=_with_marks(body, self._text(address, node), [one.name for one in cited]),
             title=title or (known.title if known else None),
             description=description or (known.description if known else None),
-            expected=node.hash if node else "",
+            expected=_hash(node),
             reason=" ".join(reason.split())[:200],
             sources={**(known.sources if known else {}), **dict.fromkeys(cited)},
         )
@@ -163,6 +178,10 @@ class Desk:
         if not numbers or not all(1 <= number <= len(entries) for number in numbers):
             raise ModelRetry(f"Name the entries it rests on, by numbers from 1 to {len(entries)}.")
         return [self._lesson.source(entries[number - 1]) for number in dict.fromkeys(numbers)]
+
+
+def _hash(node: Node | None) -> str:
+    return node.hash if node else ""
 
 
 def _is_address(address: str) -> bool:

@@ -1,0 +1,76 @@
+"""What a model writes meets hands, tools and its own nonsense, in a real root."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic_ai.messages import ModelResponse
+
+from tests.distillers.models import NODE, Script, asking, call
+from tests.worker.scribes import open_memory, talk
+
+ANN = "people/ann"
+HAND = "- By hand: allergic to nuts.\n"
+
+
+@pytest.fixture
+def memory(root):
+    with open_memory(root) as opened:
+        yield opened
+
+
+def due(memory) -> None:
+    memory.reset_session(talk(memory, "s1", "Ann leads payments."))
+
+
+def by_hand(root: Path, then: ModelResponse) -> Callable[[], ModelResponse]:
+    """Somebody adds a line before the model says the next thing."""
+
+    def append() -> ModelResponse:
+        file = root / "users/u1/memory/people/ann.md"
+        file.write_text(file.read_text() + HAND)
+        return then
+
+    return append
+
+
+def patch(old: str, new: str) -> ModelResponse:
+    return call("node_patch", address=ANN, old=old, new=new, reason="more", sources=[1])
+
+
+def test_what_a_hand_wrote_after_the_model_read_is_read_again_and_stays(memory, root):
+    memory.write_node(ANN, "- Likes tea.\n", user_id="u1")
+    due(memory)
+    read = call("node_read", address=ANN)
+    write = call("node_write", address=ANN, body="- Likes tea.\n- Leads payments.", **NODE)
+    script = Script(read, by_hand(root, write), read, patch("- Likes tea.", "- Drinks tea."))
+    (done,) = asking(memory, script).tick()
+    assert any("was changed since you have read it" in one for one in script.heard)
+    assert (done.status, done.written) == ("learned", 1)
+    body = memory.read_node(ANN, user_id="u1").body
+    assert HAND in body and "Drinks tea." in body and "Leads" not in body
+
+
+def test_a_draft_is_dropped_when_a_hand_changes_what_it_was_made_of(memory, root):
+    memory.write_node(ANN, "- Likes tea.\n", user_id="u1")
+    due(memory)
+    read = call("node_read", address=ANN)
+    script = Script(
+        read, patch("- Likes tea.", "- Drinks tea."), by_hand(root, patch("Drinks", "Sips")),
+        read, patch("- Likes tea.", "- Sips tea."),
+    )  # fmt: skip
+    (done,) = asking(memory, script).tick()
+    assert any("what you wrote is dropped" in one for one in script.heard)
+    assert (done.status, done.written) == ("learned", 1)
+    body = memory.read_node(ANN, user_id="u1").body
+    assert HAND in body and "- Sips tea." in body
+
+
+def test_two_spellings_of_an_address_are_one_draft(memory):
+    due(memory)
+    read = call("node_read", address="people/Ann")
+    first = call("node_write", address=ANN, body="- Leads payments.", **NODE)
+    script = Script(first, read, patch("Leads", "Runs"))
+    (done,) = asking(memory, script).tick()
+    assert (done.status, done.written) == ("learned", 1)
+    assert "- Runs payments." in memory.read_node(ANN, user_id="u1").body
