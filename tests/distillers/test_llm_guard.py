@@ -74,3 +74,24 @@ def test_two_spellings_of_an_address_are_one_draft(memory):
     (done,) = asking(memory, script).tick()
     assert (done.status, done.written) == ("learned", 1)
     assert "- Runs payments." in memory.read_node(ANN, user_id="u1").body
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        call("node_read", address="people/ann?"),
+        call("node_read", address="../../etc/passwd"),
+        call("node_read", address=""),
+        call("node_search", query=""),
+        call("node_write", **{**NODE, "address": "people/con", "body": "- x"}),
+        call("node_write", **{**NODE, "address": "people/²\u3164", "body": "- x"}),
+        call("node_write", **{**NODE, "address": ANN, "body": ""}),
+        call("node_write", **{**NODE, "address": ANN, "body": "---\na: &x [*x]\n---\n- x"}),
+    ],
+)
+def test_a_slip_of_the_model_is_told_to_it_and_the_lesson_goes_on(memory, slip):
+    due(memory)
+    script = Script(slip, call("node_write", address=ANN, body="- Leads payments.", **NODE))
+    (done,) = asking(memory, script).tick()
+    assert (done.status, done.written) == ("learned", 1)
+    assert "- Leads payments." in memory.read_node(ANN, user_id="u1").body

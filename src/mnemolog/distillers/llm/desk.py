@@ -3,11 +3,14 @@ nothing outside the graph, and nothing at all until the model has finished."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 
 from pydantic_ai import ModelRetry
 
+from mnemolog.errors import InputError, KnowledgeError, QueryError
 from mnemolog.model.lesson import Edit, Lesson, Proposal, Source
 from mnemolog.model.node import FILES, Node
+from mnemolog.policy import composing, front_matter
 from mnemolog.ports.distiller import NodeReader
 
 _HITS = 8
@@ -41,7 +44,8 @@ class Desk:
     @property
     def tools(self) -> list[Callable[..., str]]:
         """What the model may call."""
-        return [self.node_tree, self.node_search, self.node_read, self.node_write, self.node_patch]
+        offered = (self.node_tree, self.node_search, self.node_read, self.node_write, self.node_patch)
+        return [_telling(one) for one in offered]
 
     def proposal(self) -> Proposal:
         """What was drafted, as edits."""
@@ -160,8 +164,7 @@ class Desk:
         reason: str,
         sources: list[int],
     ) -> None:
-        if len(body) > _LONGEST:
-            raise ModelRetry(f"At most {_LONGEST} characters; make several nodes of it.")
+        _check_text(body, title, description)
         cited = self._cited(sources)
         known = self._drafts.get(address)
         self._drafts[address] = Draft(
@@ -178,6 +181,29 @@ class Desk:
         if not numbers or not all(1 <= number <= len(entries) for number in numbers):
             raise ModelRetry(f"Name the entries it rests on, by numbers from 1 to {len(entries)}.")
         return [self._lesson.source(entries[number - 1]) for number in dict.fromkeys(numbers)]
+
+
+def _telling(tool: Callable[..., str]) -> Callable[..., str]:
+    """The tool, telling the model what it has to do otherwise: its slip is no end of the lesson."""
+
+    @wraps(tool)
+    def told(*given: object, **named: object) -> str:
+        try:
+            return tool(*given, **named)
+        except (InputError, KnowledgeError, QueryError) as error:
+            raise ModelRetry(str(error)) from error
+
+    return told
+
+
+def _check_text(body: str, title: str | None, description: str | None) -> None:
+    """Refuse now what could not be written later."""
+    if len(body) > _LONGEST:
+        raise ModelRetry(f"At most {_LONGEST} characters; make several nodes of it.")
+    if front_matter.split(body).head is not None:
+        raise ModelRetry("Leave the front matter out: title and description are given apart.")
+    composing.text_of(body, "body")
+    composing.fields_of(title, description, None)
 
 
 def _hash(node: Node | None) -> str:
