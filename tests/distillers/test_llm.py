@@ -23,6 +23,7 @@ from tests.distillers.desk import Desk
 from tests.distillers.models import NODE, Script, call
 from tests.worker.scribes import open_memory, talk
 
+
 @pytest.fixture
 def learn() -> Callable[..., tuple[Desk, Script, Any]]:
     def learned(*answers: ModelResponse, said: str = "Ann leads the payment team.", **nodes: str):

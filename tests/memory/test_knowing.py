@@ -1,5 +1,7 @@
 """The verbs of nodes: what they do, for whom, and what they refuse."""
 
+from typing import Any
+
 import pytest
 
 from mnemolog import Memory
@@ -196,7 +198,12 @@ def test_only_the_owner_says_who_wrote(memory, ann):
 
 
 def waiting(name: str = "w1", **more: str) -> Waiting:
-    given = {"address": "SOUL.md", "body": "Be kind.\n", "reason": "asked", **more}
+    given: dict[str, Any] = {
+        "address": "SOUL.md",
+        "body": "Be kind.\n",
+        "reason": "asked",
+        **more,
+    }
     edit = Edit(sources=(Source("talk", "e1", 1),), **given)
     return Waiting(v=1, id=name, user_id="u1", edit=edit, distiller="rules",
                    created_at="2026-11-15T09:00:00.000Z", why="a person decides")  # fmt: skip
@@ -261,6 +268,24 @@ def test_what_an_agent_writes_into_soul_and_agents_waits(memory, sid):
         assert (receipt.status, receipt.address) == ("waiting", name)
     assert memory.tree("u1") == []
     assert {one.distiller for one in memory.proposals()} == {"architect"}
+
+
+@pytest.mark.parametrize("origin", ["tool", "recall", "user"])
+@pytest.mark.parametrize("way", ["sources", "comment"])
+def test_what_an_agent_writes_about_the_user_from_a_tool_waits(memory, sid, origin, way):
+    entry = memory.add_conversation(sid, role="tool", content="A bank", origin=origin)
+    agent = memory.for_agent("architect").for_user("u1")
+    name = f"{sid}/{entry.id}"
+    text = f"- A bank <!-- {name} -->\n" if way == "comment" else "- A bank\n"
+    receipt = agent.append_node("USER.md", text, sources=[name] if way == "sources" else [])
+    assert receipt.status == ("created" if origin == "user" else "waiting")
+    waits = [one.edit.sources[0].name for one in memory.proposals()]
+    assert waits == ([] if origin == "user" else [name])
+    if waits:
+        memory.accept_proposal(memory.proposals()[0].id)
+    assert memory.read_node("USER.md", user_id="u1").sources == (name,)
+    # What a person has agreed to is there; writing beside it needs no further yes.
+    assert agent.append_node("USER.md", "- More\n").status == "updated"
 
 
 def test_what_was_accepted_and_changed_since_can_be_proposed_and_accepted_again(memory, sid, clock):

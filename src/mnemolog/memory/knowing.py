@@ -1,15 +1,13 @@
 """Knowing: the nodes of the graph, read, written, linked and reverted; see docs/knowledge.md."""
 
-from collections.abc import Callable, Iterable
-from hashlib import sha256
+from collections.abc import Iterable
 from typing import Any
 
 from mnemolog.errors import NodeNotFoundError, NotAllowedError
-from mnemolog.memory.finding import Finding
-from mnemolog.memory.proving import Proving
+from mnemolog.memory.proposing import Change, Proposing
 from mnemolog.model import plain
 from mnemolog.model.ids import check_id
-from mnemolog.model.lesson import Edit, Waiting, source_name
+from mnemolog.model.lesson import source_name
 from mnemolog.model.node import (
     Folder,
     Graph,
@@ -35,16 +33,13 @@ from mnemolog.policy.composing import (
     text_of,
 )
 from mnemolog.policy.hunks import hunks
-from mnemolog.policy.learning import ALWAYS_ASKED
 from mnemolog.ports import Wanted
 
 _MOST_DEPTH = 8
 _MOST_NAMES = 1000
 
-Change = Callable[[Node | None], str | None]
 
-
-class Knowing(Proving, Finding):
+class Knowing(Proposing):
     """The verbs of nodes."""
 
     # --- reading
@@ -291,39 +286,11 @@ class Knowing(Proving, Finding):
     ) -> NodeReceipt:
         user = self._writes(user_id)
         version = self._version(reason, sources, by, plan)
-        if not doubt and self._viewer.agent is not None and address in ALWAYS_ASKED:
-            doubt = f"{address} is changed only with a person's consent"
-        if doubt:
-            return self._proposed(user, address, change, version, doubt)
+        proposed = self._proposed(user, address, change, version, doubt)
+        if proposed is not None:
+            return proposed
         redact = self._redact(self.settings)
         return self._shelf.write(user, address, change, version, redact)
-
-    def _proposed(
-        self, user: str, address: str, change: Change, version: NodeVersion, why: str
-    ) -> NodeReceipt:
-        """What is in doubt, or is for one of these files, waits for a person's yes."""
-        try:
-            node: Node | None = self._shelf.read(user, address)
-        except NodeNotFoundError:
-            node = None
-        text = change(node)
-        if text is None:
-            raise NotAllowedError(f"An agent cannot remove {address}.")
-        redact = self._redact(self.settings)
-        body, kinds = redact(front_matter.split(text).body) if redact else (text, {})
-        edit = Edit(
-            address=address,
-            body=str(body),
-            expected=node.hash if node else "",
-            reason=version.reason,
-        )
-        made_of = f"{version.by}\n{address}\n{edit.expected}\n{body}"
-        name = sha256(made_of.encode()).hexdigest()[:24]
-        self._shelf.wait(
-            Waiting(v=1, id=name, user_id=user, edit=edit, distiller=version.by,
-                    created_at=version.at, why=why)
-        )  # fmt: skip
-        return NodeReceipt(address, "waiting", 0, edit.expected, tuple(kinds), why)
 
     def _version(
         self, reason: str, sources: Iterable[str], by: str | None, plan: str = ""

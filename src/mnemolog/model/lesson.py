@@ -56,6 +56,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     sources: tuple[Source, ...] = ()
     """All entries that the new text rests on because of this edit."""
+    heard: tuple[str, ...] = ()
+    """The origins of all that its maker was told, where it may have used more than it names."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -149,7 +149,9 @@ def why_waits(edit: Edit) -> str:
     """Why an edit needs a person's yes; empty if it does not."""
     if edit.address in ALWAYS_ASKED:
         return f"{edit.address} is changed only with a person's consent"
-    is_shared = any(one.log == "shared" for one in edit.sources)
-    is_asked = is_shared or is_guarded(edit.address)
-    doubtful = sorted({one.origin for one in edit.sources} & set(DOUBTFUL))
-    return f"it rests on what came from a {doubtful[0]}" if doubtful and is_asked else ""
+    if not is_guarded(edit.address) and all(one.log != "shared" for one in edit.sources):
+        return ""
+    if doubtful := sorted({one.origin for one in edit.sources} & set(DOUBTFUL)):
+        return f"it rests on what came from a {doubtful[0]}"
+    heard = sorted(set(edit.heard) & set(DOUBTFUL))
+    return f"a model wrote it that was told what came from a {heard[0]}" if heard else ""

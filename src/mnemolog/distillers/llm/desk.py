@@ -44,16 +44,23 @@ class Desk:
     @property
     def tools(self) -> list[Callable[..., str]]:
         """What the model may call."""
-        offered = (self.node_tree, self.node_search, self.node_read, self.node_write, self.node_patch)
+        offered = (
+            self.node_tree,
+            self.node_search,
+            self.node_read,
+            self.node_write,
+            self.node_patch,
+        )
         return [_telling(one) for one in offered]
 
     def proposal(self) -> Proposal:
-        """What was drafted, as edits."""
+        """What was drafted, as edits; which of the entries made it say so, nobody can tell."""
+        heard = tuple(sorted({one.origin for one in self._lesson.entries}))
         edits = tuple(
             Edit(
                 address=address, body=draft.body, title=draft.title,
                 description=draft.description, expected=draft.expected, reason=draft.reason,
-                sources=tuple(draft.sources),
+                sources=tuple(draft.sources), heard=heard,
             )
             for address, draft in self._drafts.items()
         )  # fmt: skip
