@@ -407,6 +407,62 @@ def test_a_session_that_is_begun_anew_under_its_id_is_learned_from_again(memory,
         assert said(memory) == ["by hand"]
 
 
+class Odd(Scribe):
+    """Proposes what it was told to."""
+
+    def __init__(self, made) -> None:
+        super().__init__()
+        self.made = made
+
+    def distil(self, lesson, nodes):
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("made", "error"),
+    [
+        (None, "E_DISTILLER"),
+        (Proposal(edits=("x",)), "E_DISTILLER"),  # type: ignore[arg-type]
+        (Proposal(edits=(Edit(address=SAID, body=5),)), "E_DISTILLER"),  # type: ignore[arg-type]
+        (Proposal(edits=(Edit(address=SAID, body="\ud800"),)), "E_DISTILLER"),
+        (Proposal(edits=(Edit(address=SAID, body="x", title="\ud800"),)), "E_DISTILLER"),
+        (Proposal(edits=(Edit(address=SAID, body=""),)), "E_SCHEMA_INVALID"),
+        (Proposal(edits=(Edit(address="../x", body="x"),)), "E_INVALID_FORMAT"),
+        (Proposal(edits=(Edit(address=SAID, body="x" * 2_000_000),)), "E_SIZE_LIMIT"),
+        (
+            Proposal(edits=(Edit(address=SAID, body=f"---\nparents: [{SAID}]\n---\nx"),)),
+            "E_MNEMOLOG",
+        ),
+    ],
+)
+def test_whatever_is_proposed_is_a_failure_that_backs_off_and_parks(memory, clock, made, error):
+    for name in ("bad", "good"):
+        memory.reset_session(talk(memory, name, f"the {name} fact", user=name))
+    memory.update_session("bad", agent_ids=["odd"])
+    scribes = {"odd": Odd(made), "guide": Scribe()}
+    worker = Worker(memory, Distillers(memory.settings.knowledge, lambda agent, _: scribes[agent]))
+    assert statuses(worker.tick()) == {"bad": "failed", "good": "learned"}
+    assert (memory.kept_plans(), said(memory, "bad")) == ([], [])
+    for minutes in (1, 4, 16, 64):
+        assert worker.tick() == []
+        clock.advance(minutes=minutes)
+        (done,) = worker.tick()
+    assert (done.status, done.error) == ("parked", error)
+    assert [one.attempts for one in memory.parked_sessions()] == [5]
+
+
+def test_a_distiller_that_cannot_be_made_is_its_sessions_failure_alone(memory):
+    memory.reset_session(talk(memory, "s1", "one"))
+
+    def make(agent, settings):
+        raise ValueError("a bad plug")
+
+    worker = Worker(memory, Distillers(memory.settings.knowledge, make))
+    (done,) = worker.tick()
+    assert (done.status, done.error) == ("failed", "ValueError")
+    assert worker.tick() == []
+
+
 def test_an_archived_session_is_learned_from_and_stays_archived(memory):
     memory.reset_session(talk(memory, "s1", "kept"))
     memory.archive_session("s1")

@@ -6,16 +6,23 @@ takes a plan once, however often a crash makes it be repeated.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from hashlib import sha256
 
 import msgspec
 
-from mnemolog.errors import InputError, NodeConflictError, NodeNotFoundError, SessionNotFoundError
+from mnemolog.errors import (
+    ConcurrencyError,
+    NodeConflictError,
+    NodeNotFoundError,
+    SessionNotFoundError,
+    StorageError,
+)
 from mnemolog.memory.invalidating import Invalidating, log_of
 from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.model.entry import FORMAT, Entry
-from mnemolog.model.lesson import Applied, Edit, Lesson, Plan, Proposal, Source, Waiting
+from mnemolog.model.lesson import Applied, Edit, Lesson, Plan, Proposal, Source, Waiting, checked
 from mnemolog.model.node import NodeReceipt
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
@@ -35,7 +42,7 @@ class Planning(Invalidating, Knowing):
         self._only_for_owner()
         edits = tuple(
             _with_sources(self._as_it_stands(lesson.user_id, edit), lesson)
-            for edit in proposal.edits
+            for edit in checked(proposal).edits
         )
         made: list[Plan] = []
 
@@ -73,16 +80,17 @@ class Planning(Invalidating, Knowing):
         """
         self._only_for_owner()
         done: list[Applied] = []
-
-        try:
-            self._while_still(log_of(plan), lambda: done.append(self._applied(plan)))
-        except NodeConflictError:
-            done.append(Applied("conflict"))
-        except (InputError, SessionNotFoundError):
-            self._shelf.strike_plan(plan.id)
-            raise
-        if done[-1].status != "applied":
-            self._shelf.strike_plan(plan.id)
+        with ExitStack() as undone:
+            undone.callback(self._shelf.strike_plan, plan.id)
+            try:
+                self._while_still(log_of(plan), lambda: done.append(self._applied(plan)))
+            except NodeConflictError:
+                done.append(Applied("conflict"))
+            except (StorageError, ConcurrencyError):
+                undone.pop_all()  # it can be finished once the disk is better
+                raise
+            if done[-1].status == "applied":
+                undone.pop_all()
         return done[-1]
 
     def _applied(self, plan: Plan) -> Applied:

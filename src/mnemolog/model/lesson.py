@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from mnemolog.errors import DistillerError
 from mnemolog.model.entry import Entry
 from mnemolog.model.node import NodeReceipt
 
@@ -66,6 +67,17 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edits: tuple[Edit, ...] = ()
     remarks: tuple[str, ...] = ()
     """Why something was not learned; never content."""
+
+
+def checked(proposal: Proposal) -> Proposal:
+    """What a distiller proposed, if it is a proposal that a file can hold."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(proposal), type=Proposal)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise DistillerError(
+            f"What the distiller proposed cannot be noted: {type(error).__name__}.",
+            advice="A proposal has edits and remarks, each made of text that a file can hold.",
+        ) from error
 
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,14 +7,14 @@ its sessions for as long as there is between two ticks, then leaves the slow one
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from threading import Condition, Thread, current_thread
 
-from mnemolog.errors import ConcurrencyError, StorageError
+from mnemolog.errors import ConcurrencyError, SettingsError, StorageError
 from mnemolog.memory import Memory
 from mnemolog.worker.distillers import Distillers
 from mnemolog.worker.picking import Picked, pick
-from mnemolog.worker.tick import Learner, Outcome
+from mnemolog.worker.tick import Learner, Outcome, StoppedError, tried
 
 # So many times as many sessions as a tick takes may be at work at once, all slow ones together.
 _MOST = 4
@@ -24,10 +24,6 @@ _TURN_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 Told = Callable[[Outcome], object]
-
-
-class _StoppedError(Exception):
-    """The worker was stopped before anything was written."""
 
 
 class Worker:
@@ -90,10 +86,11 @@ class Worker:
 
     def _start(self, picked: Picked) -> Thread:
         if picked.due is not None and picked.due.cause != "exempt":
-            with ExitStack() as undone:  # settings that cannot be used are nobody's failure
-                undone.push(picked.lease)
-                self._distillers.of(picked.due.agent_id)
-                undone.pop_all()
+            agent = picked.due.agent_id
+            made = tried(lambda: self._distillers.of(agent))
+            if isinstance(made, SettingsError):  # nobody's failure
+                picked.lease.close()
+                raise made
         with self._state:
             before = self._last.get(picked.user_id)
             thread = Thread(
@@ -109,7 +106,7 @@ class Worker:
             with picked.lease:
                 self._take_turn(before)
                 outcome = self._learner.learn(picked)
-        except _StoppedError:
+        except StoppedError:
             pass  # it stays due, and is for whoever works next
         finally:
             with self._state:
@@ -136,7 +133,7 @@ class Worker:
     def _while_writing(self) -> Iterator[None]:
         with self._state:
             if self._is_stopped:
-                raise _StoppedError
+                raise StoppedError
             self._writing += 1
         try:
             yield

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from mnemolog.errors import (
     ConcurrentModificationError,
     MnemologError,
     NodeConflictError,
     SessionNotFoundError,
+    SettingsError,
 )
 from mnemolog.memory import Memory
-from mnemolog.model.lesson import Applied, Due, Lesson, Plan, Proposal
+from mnemolog.model.lesson import Applied, Due, Lesson, Plan, Proposal, checked
 from mnemolog.worker.distillers import Distillers
 from mnemolog.worker.picking import Picked
 
@@ -40,7 +41,13 @@ DISTURBED: dict[str, Exception] = {
 """The outcomes after which a session is tried again, and what they are told as in the end."""
 
 Writing = Callable[[], AbstractContextManager[object]]
-"""Surrounds what writes; raises to give up instead."""
+"""Surrounds what writes; raises `StoppedError` to give up instead."""
+
+Made = TypeVar("Made")
+
+
+class StoppedError(Exception):
+    """The worker was stopped before anything was written."""
 
 
 class Outcome(NamedTuple):
@@ -74,11 +81,16 @@ def preview(memory: Memory, distillers: Distillers, limit: int) -> Iterator[Prev
         if lesson is None or not lesson.entries:
             yield Preview(due, Proposal())
             continue
-        made = _distilled(memory, distillers, lesson)
-        if isinstance(made, Proposal):
-            yield Preview(due, made)
-        else:
-            yield Preview(due, None, _code(made))
+        yield _previewed(memory, distillers, due, lesson)
+
+
+def _previewed(memory: Memory, distillers: Distillers, due: Due, lesson: Lesson) -> Preview:
+    made = tried(lambda: checked(_distilled(memory, distillers, lesson)))
+    if isinstance(made, SettingsError):
+        raise made
+    if isinstance(made, Exception):
+        return Preview(due, None, _code(made))
+    return Preview(due, made)
 
 
 class Learner:
@@ -92,17 +104,21 @@ class Learner:
         self._turns = [Lock() for _ in range(_STRIPES)]
 
     def learn(self, picked: Picked) -> Outcome:
-        """Learn from one session, whose lease is held."""
-        try:
-            if picked.plan is not None:
-                return self._finish(picked.plan)
-            assert picked.due is not None
-            return self._learn(picked.due)
-        except SessionNotFoundError:
+        """Learn from one session whose lease is held; whatever happens, it says what did."""
+        done = tried(lambda: self._done_with(picked))
+        if isinstance(done, Outcome):
+            return done
+        if isinstance(done, SessionNotFoundError):
             return Outcome(picked.session_id, "gone")
-        except MnemologError as error:
-            due = picked.due or (self._memory.due_again(picked.plan) if picked.plan else None)
-            return self._failed(due, error) if due else Outcome(picked.session_id, "gone")
+        if isinstance(done, SettingsError):  # nobody's failure: it stays due until it is put right
+            return Outcome(picked.session_id, "failed", error=_code(done))
+        return self._failed(picked, done)
+
+    def _done_with(self, picked: Picked) -> Outcome:
+        if picked.plan is not None:
+            return self._finish(picked.plan)
+        assert picked.due is not None
+        return self._learn(picked.due)
 
     def _learn(self, due: Due) -> Outcome:
         """Try until nobody comes between; others of the same user are the most likely to."""
@@ -116,7 +132,9 @@ class Learner:
                 done = self._try(due)
         if done.status not in DISTURBED:
             return done
-        return self._failed(due, DISTURBED[done.status], done.status)
+        is_parked = self._memory.note_failure(due, DISTURBED[done.status])
+        error = _code(DISTURBED[done.status])
+        return done._replace(status="parked" if is_parked else done.status, error=error)
 
     @contextmanager
     def _turn(self, user_id: str) -> Iterator[None]:
@@ -134,13 +152,10 @@ class Learner:
         lesson = self._memory.lesson_of(due)
         if lesson is None:
             return Outcome(due.session_id, "gone")
-        made: Proposal | Exception = Proposal()
-        by = ""
+        made, by = Proposal(), ""
         if lesson.entries:
             by = self._distillers.of(lesson.agent_id).name
             made = _distilled(self._memory, self._distillers, lesson)
-        if not isinstance(made, Proposal):
-            return self._failed(due, made)
         with self._writing(), self._memory.brought_back(due.session_id, due.log):
             done = self._apply(due, self._memory.keep_plan(lesson, made, by))
         if done.status == "learned" and not made.edits:
@@ -169,16 +184,30 @@ class Learner:
         written = len(kinds) - waiting
         return Outcome(due.session_id, "learned", written, waiting, applied.dropped, plan.until)
 
-    def _failed(self, due: Due, error: Exception, status: Status = "failed") -> Outcome:
-        is_parked = self._memory.note_failure(due, error)
-        return Outcome(due.session_id, "parked" if is_parked else status, error=_code(error))
+    def _failed(self, picked: Picked, error: Exception) -> Outcome:
+        """Count the failure; a disk that cannot even take that is told of by the same code."""
+        plan = picked.plan
+        due = picked.due if plan is None else tried(lambda: self._memory.due_again(plan))
+        if due is None:
+            return Outcome(picked.session_id, "gone")
+        is_parked = isinstance(due, Due) and tried(lambda: self._memory.note_failure(due, error))
+        status: Status = "parked" if is_parked is True else "failed"
+        return Outcome(picked.session_id, status, error=_code(error))
 
 
-def _distilled(memory: Memory, distillers: Distillers, lesson: Lesson) -> Proposal | Exception:
+def _distilled(memory: Memory, distillers: Distillers, lesson: Lesson) -> Proposal:
     distiller = distillers.of(lesson.agent_id)
+    return distiller.distil(lesson, memory.node_reader(lesson.user_id))
+
+
+def tried(work: Callable[[], Made]) -> Made | Exception:
+    """What came of some work, or what went wrong: a distiller of one's own may do anything, and
+    so may what it proposes; the others go on."""
     try:
-        return distiller.distil(lesson, memory.node_reader(lesson.user_id))
-    except Exception as error:  # a distiller of one's own may do anything; the others go on
+        return work()
+    except StoppedError:
+        raise
+    except Exception as error:
         _log.warning("learning from a session failed: %s", _code(error))
         return error
 
