@@ -1,6 +1,7 @@
 """A memory-agent works through a real tool loop, and is kept to the graph by its guard."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -233,6 +234,27 @@ def test_a_prompt_that_cannot_be_used_is_told_and_is_nobodys_failure(root, endpo
             Worker(memory).tick()
         assert [one.attempts for one in memory.due_sessions()] == [0]
         assert HEARD == []
+
+
+def test_a_worker_goes_on_once_such_a_prompt_is_put_right(root, endpoint, caplog):
+    settings = {"distiller": "llm", "model": "m", "endpoint": endpoint, "tick_seconds": 0.01}
+    with open_memory(root, **settings) as memory:
+        memory.reset_session(talk(memory, "s1", "hello"))
+        _write_prompt(root, "Learn only names.")
+        (root / "prompts/memory/MEMORY_AGENT.md").chmod(0o666)
+        worker = Worker(memory)
+        running = Thread(target=worker.run)
+        running.start()
+        while worker.ticks < 3:
+            time.sleep(0.01)
+        assert (running.is_alive(), HEARD) == (True, [])
+        assert "nothing is learned: The prompt" in caplog.text
+        _write_prompt(root, "Learn only names.")
+        while memory.due_sessions():
+            assert running.is_alive()
+            time.sleep(0.01)
+        worker.stop()
+        running.join(60)
 
 
 def test_lessons_in_several_threads_do_not_share_connections(endpoint):

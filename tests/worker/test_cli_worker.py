@@ -108,6 +108,13 @@ def test_the_doctor_tells_of_overdue_sessions_and_left_plans(run, root):
     assert "intent_open" not in codes
 
 
+def test_the_doctor_tells_of_a_prompt_that_cannot_be_used(run, root, due):
+    run("worker", "--prompt")
+    assert "prompt_refused" not in run("doctor", "--json").stdout
+    (root / "prompts/memory/MEMORY_AGENT.md").chmod(0o666)
+    assert "prompt_refused" in run("doctor", "--json").stdout
+
+
 def test_a_healthy_root_has_none_of_these(run, due):
     told = run("doctor", "--json").stdout
     assert not any(code in told for code in ("session_parked", "session_overdue", "plan_left"))

@@ -59,6 +59,8 @@ class Worker:
                 self.tick(self._settings.tick_seconds)
             except (StorageError, ConcurrencyError) as error:  # the disk may be better next time
                 _log.warning("a tick failed: %s", error.code)
+            except SettingsError as error:  # a person may put it right at any time
+                _log.error("nothing is learned: %s", error)
             with self._state:
                 self._state.wait_for(lambda: self._is_stopped, self._settings.tick_seconds)
 

@@ -14,6 +14,7 @@ from mnemolog.errors import MnemologError, SettingsError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.fs.mounts import file_system
 from mnemolog.fs.real import RealDisk
+from mnemolog.graph import prompts
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
@@ -153,6 +154,7 @@ def _cases(visit: Visit) -> Iterator[Case]:
     yield from _guarded(paths.INTENTS, check_intents(disk))
     yield from _guarded(paths.INTENTS, findings_learning.check_plans(disk, visit.now))
     yield from _guarded(paths.USERS, findings_learning.check_own_logs(disk))
+    yield from _guarded(prompts.FILE, findings_learning.check_prompt(disk))
     yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
     yield from _check_logs(visit)
 

@@ -77,6 +77,7 @@ KINDS: dict[str, Kind] = {
     ),
     "session_overdue": Kind("note", "No worker was there for a day: run `mnemolog worker`."),
     "plan_left": Kind("warning", "A crash left it; `mnemolog worker --once` finishes it."),
+    "prompt_refused": Kind("warning", "Put it right: until then `llm` learns nothing."),
     # the graph
     "node_unreadable": Kind("warning", "Correct its front matter, or save it as UTF-8."),
     "node_long": Kind("warning", "Split it: it is neither read nor searched like this."),

@@ -1,13 +1,14 @@
-"""The doctor's look at learning: sessions that wait for too long, and plans that were left."""
+"""The doctor's look at learning: sessions that wait for too long, plans that were left, and
+what memory-agents are told."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
 from mnemolog import paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import SessionError, SettingsError
 from mnemolog.fs import Disk
-from mnemolog.graph import plans
+from mnemolog.graph import plans, prompts
 from mnemolog.log.places import SessionPlace, open_guard
 from mnemolog.model.times import to_text
 from mnemolog.policy import learning
@@ -48,3 +49,11 @@ def check_plans(disk: Disk, now: datetime) -> Iterator[Case]:
         found = disk.stat(f"{paths.INTENTS}/{name}") if name.startswith(plans.PREFIX) else None
         if found is not None and found.mtime_ns < oldest:
             yield case("plan_left", f"{paths.INTENTS}/{name}", "edits that were never applied")
+
+
+def check_prompt(disk: Disk) -> Iterator[Case]:
+    """What the root tells its memory-agents, if it cannot be used."""
+    try:
+        prompts.read(disk)
+    except SettingsError as error:
+        yield case("prompt_refused", prompts.FILE, error.message)
