@@ -70,6 +70,22 @@ def test_a_note_with_scope_user_written_in_a_session_is_learned_from_the_users_l
     assert known(memory, address="topics/home") == ["- The garage code is on the wall."]
 
 
+def test_what_a_memory_agent_writes_outside_of_its_session_is_not_learned_either(memory, clock):
+    agent = {"agent": {"type": "memory-agent", "id": "guide"}}
+    memory.create_session("ann", session_id="own", agent_ids=["guide"], metadata=agent)
+    memory.create_session("ann", session_id="talk", agent_ids=["guide"])
+    for session, value in (("own", "two"), ("talk", "three")):
+        for scope in ("user", "shared"):
+            content = f"The build needs {value} reviewers"
+            tags = [f"topics.{session}"]
+            memory.add_memory(session, type="note", scope=scope, content=content, tags=tags)
+    later(clock)
+    done = {one.session_id: one.status for one in Worker(memory).tick()}
+    assert (done["@ann"], done["@"]) == ("learned", "learned")
+    for user in ("ann", "default"):
+        assert [leaf.address for leaf in memory.tree(user)] == ["topics/talk"]
+
+
 def test_what_is_shared_belongs_to_the_default_user(memory, clock):
     prefer(memory, "language", "English", user=None)
     later(clock)

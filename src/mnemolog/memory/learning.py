@@ -129,7 +129,19 @@ class Learning(Planning, Recalling):
         found = list(self._store.read(log, OWNER, after=marks.processed_until).entries)
         found += self._moved_since(manifest, marks.processed_until, {one.id for one in found})
         found.sort(key=attrgetter("seq"))
-        return tuple(one for one in found if one.seq <= until and learning.may_learn(one))
+        chosen = [one for one in found if one.seq <= until and learning.may_learn(one)]
+        own = self._memory_agents(chosen) if log.kind != "session" else set()
+        return tuple(one for one in chosen if one.session_id not in own)
+
+    def _memory_agents(self, entries: Iterable[Entry]) -> set[str]:
+        """The sessions of memory-agents among those in which entries of another log were written:
+        nothing is learned from them, wherever their entries lie."""
+        found: set[str] = set()
+        for session in {one.session_id for one in entries if one.session_id}:
+            with suppress(SessionError):  # gone: nobody can tell any more
+                if learning.is_exempt(self._store.load(session)):
+                    found.add(session)
+        return found
 
     def _news(self, user: str | None, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The entries without what memory has said before, and an agent writes down again."""
