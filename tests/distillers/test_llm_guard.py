@@ -7,6 +7,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse
 
 from tests.distillers.models import NODE, Script, asking, call
+from tests.forgetting.scanner import traces, word
 from tests.worker.scribes import open_memory, talk
 
 ANN = "people/ann"
@@ -112,3 +113,27 @@ def test_what_a_model_wrote_that_was_told_something_by_a_tool_waits(memory, addr
     assert [one.why for one in memory.proposals()] == [
         "a model wrote it that was told what came from a tool"
     ] * waits
+
+
+def test_an_erasure_reaches_the_title_and_the_headings_that_a_model_made_of_the_entry(memory, root):
+    secret = word()
+    memory.reset_session(talk(memory, "s1", f"Ann has {secret}.", "Ann leads payments."))
+    told = {"title": f"Ann, {secret}", "description": f"Has {secret}", "reason": secret}
+    heading = f"# Ann and her {secret}"
+    write = call("node_write", address=ANN, body=f"{heading}\n- {secret}", sources=[1], **told)
+    (done,) = asking(memory, Script(write)).tick()
+    memory.add_conversation("s1", role="user", content="Ann moved to Leeds.", id="s1-3")
+    memory.reset_session("s1")
+    add = {"old": heading, "new": f"{heading}\n## Work\n- Leads payments.", "reason": "more"}
+    script = Script(
+        call("node_read", address=ANN), call("node_patch", address=ANN, sources=[1], **add)
+    )
+    (done,) = asking(memory, script).tick()
+    assert (done.status, done.written) == ("learned", 1)
+    erased = memory.erase("s1", {"ids": ["s1-1"]})
+    assert erased.verification.clean
+    node = memory.read_node(ANN, user_id="u1")
+    assert (node.title, node.description, node.flags) == ("Work", "", ("source-erased",))
+    assert node.body == "## Work\n- Leads payments. <!-- s1/s1-3 -->\n"
+    assert [one.by for one in memory.node_versions(ANN, user_id="u1")][-1] == "llm"
+    assert traces(root, [secret]) == {}

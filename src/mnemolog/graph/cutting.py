@@ -15,7 +15,7 @@ import msgspec
 from mnemolog import fs, paths
 from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
-from mnemolog.graph import addresses, plans, sourcing, versions
+from mnemolog.graph import addresses, claims, plans, sourcing, versions
 from mnemolog.graph.locking import locked
 from mnemolog.graph.replacing import GONE, files, shredded, swap
 from mnemolog.graph.sourcing import IsGone
@@ -111,17 +111,18 @@ def _cut_file(disk: Disk, user_id: str, path: str, meant: Meant) -> dict[str, in
 
 def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
     """Take lines out of a document; one that says nothing without them goes, with its versions."""
+    below = path.removeprefix(f"{folder}/").removeprefix(f"{addresses.MEMORY}/")
+    name = below if below in FILES else below.removesuffix(addresses.ENDING)
+    history = f"{folder}/{addresses.VERSIONS}/{name}.jsonl"
+    doomed = claims.brought(versions.read(disk, history), meant.is_gone)
     for _ in range(_TRIES):
         try:
             before = fs.read_all(disk, path)
         except FileNotFoundError:
             return 0
-        after, count = _cut_text(before.decode("utf-8", "surrogateescape"), meant)
+        after, count = _cut_text(before.decode("utf-8", "surrogateescape"), meant, doomed)
         if after is None:
             shredded(disk, path)
-            below = path.removeprefix(f"{folder}/").removeprefix(f"{addresses.MEMORY}/")
-            name = below if below in FILES else below.removesuffix(addresses.ENDING)
-            history = f"{folder}/{addresses.VERSIONS}/{name}.jsonl"
             if disk.ident(history) is not None:
                 shredded(disk, history)
             _forget_uses(disk, f"{folder}/access.jsonl", name)
@@ -144,13 +145,14 @@ def _forget_uses(disk: Disk, path: str, address: str) -> None:
         file.sync()
 
 
-def _cut_text(text: str, meant: Meant) -> tuple[str | None, int]:
+def _cut_text(text: str, meant: Meant, doomed: frozenset[str]) -> tuple[str | None, int]:
     """A document without what rests on the sources; None if nothing is left of it."""
-    found = sourcing.cut(text, meant.is_gone)
+    left = claims.without(text, doomed)
+    found = sourcing.cut(left, meant.is_gone)
     if found.lines and found.is_empty:
         return None, found.lines
-    if found.is_vague:
-        return sourcing.flagged(found.text, sourcing.ERASED), 1
+    if found.is_vague or left != text:
+        return sourcing.flagged(found.text, sourcing.ERASED), found.lines or 1
     return found.text, found.lines
 
 
@@ -163,8 +165,9 @@ def _cut_versions(disk: Disk, path: str, meant: Meant) -> int:
     except FileNotFoundError:
         return 0
     lines = before.split(b"\n")
-    last = versions.History(before).last()
-    kept = [_cut_line(line, last, meant) for line in lines]
+    known = versions.History(before)
+    last, doomed = known.last(), claims.brought(known, meant.is_gone)
+    kept = [_cut_line(line, last, meant, doomed) for line in lines]
     count = sum(one != line for one, line in zip(kept, lines, strict=True))
     left = [one for one in kept if one is not None]
     if not any(found.text for found in map(versions.version_of, left) if found is not None):
@@ -173,19 +176,21 @@ def _cut_versions(disk: Disk, path: str, meant: Meant) -> int:
     return count
 
 
-def _cut_line(line: bytes, last: NodeVersion | None, meant: Meant) -> bytes | None:
+def _cut_line(
+    line: bytes, last: NodeVersion | None, meant: Meant, doomed: frozenset[str]
+) -> bytes | None:
     """A line of versions without what rests on the sources; None if nothing of it may stay."""
-    if not meant.is_in(line):
+    if not meant.is_in(line) and not doomed:
         return line
     found = versions.version_of(line)
     if found is None:
-        return None
+        return None if meant.is_in(line) else line
     sources = tuple(one for one in found.sources if not meant.is_gone(one))
     reason = found.reason if sources == found.sources else ""
     text, is_last = found.text, last is not None and last.number == found.number
     if text is not None:
         is_vague = sourcing.cut(text, meant.is_gone).is_vague
-        text = None if is_vague and not is_last else _cut_text(text, meant)[0]
+        text = None if is_vague and not is_last else _cut_text(text, meant, doomed)[0]
         if text is None:
             return None
     digest = found.hash if text == found.text else hash_of(text or "")
@@ -193,7 +198,7 @@ def _cut_line(line: bytes, last: NodeVersion | None, meant: Meant) -> bytes | No
     cut = msgspec.structs.replace(
         found, text=text, hash=digest, sources=sources, reason=reason, plan=plan
     )
-    return versions.line_of(cut)
+    return line if cut == found else versions.line_of(cut)
 
 
 # --- proposals and plans
