@@ -209,9 +209,10 @@ def test_a_note_that_is_cleared_in_the_middle_of_its_pages_is_followed_by_the_ne
     run.save("run", "a" * 5000, id="long")
     run.save("run", "the next", id="next")
     first = tools.call("get_memory", {"compartment": "run", "max_tokens": 500}).text
-    cursor = re.search(r"cursor '([^']+)'", first)[1]
+    found = re.search(r"cursor '([^']+)'", first)
+    assert found is not None
     run.clear("run", id="long")
-    rest = tools.call("get_memory", {"compartment": "run", "cursor": cursor}).text
+    rest = tools.call("get_memory", {"compartment": "run", "cursor": found[1]}).text
     assert rest.startswith("ID: next")
 
 
