@@ -47,9 +47,9 @@ async def whole_session(client: Client, about: str) -> None:
     assert f"  | {about} likes tea" in transcript.text  # type: ignore[union-attr]
     templates = (await client.list_resource_templates()).resource_templates
     assert [one.uri_template for one in templates] == [
-        "memory://sessions/{id}{?after}",
+        "memory://sessions/{id}{?after,from}",
         "memory://nodes/{user}{?after}",
-        "memory://nodes/{user}/{address}{?after}",
+        "memory://nodes/{user}/{address}{?after,from}",
     ]
 
     assert [one.name for one in (await client.list_prompts()).prompts] == ["system", "recall"]
