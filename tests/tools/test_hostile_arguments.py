@@ -149,7 +149,13 @@ def test_what_belongs_to_others_does_not_exist_for_a_tool(world, compartment, id
     assert nothing.text == "No memory entries found."
     cleared = tools.call("clear_memory", {"compartment": compartment, "id": id})
     assert cleared.text == f"Cleared 0 from {compartment}."
-    tools.call("save_memory", {"compartment": compartment, "content": "mine", "id": id})
+    is_unfit = id == "private-entry" and compartment != "run"
+    saved = tools.call("save_memory", {"compartment": compartment, "content": "mine", "id": id})
+    assert saved.is_error is is_unfit
+    memory.for_agent("architect").add_decision("talk", decision="Use tea", id="seen")
+    seen = tools.call("save_memory", {"compartment": compartment, "content": "mine", "id": "seen"})
+    if is_unfit:  # whatever lies under an id that cannot be used, the answer is the same
+        assert saved.text == seen.text.replace("seen", id)
     assert memory.get_memory("talk", "private-entry").content == "the quokka"
     assert memory.get_memory("theirs", "other-session-entry").content == "the tangerine"
 
@@ -173,4 +179,5 @@ def test_a_run_that_has_ended_answers_and_touches_nothing(world, root):
         assert answer.is_error
         assert "has ended" in answer.text
         assert "Open another run" in answer.text
+    assert (tools.block(), tools.variables()["has_memory"]) == ("", False)
     assert not list((root / "sessions/talk/runs").glob(f"{run.id}*"))

@@ -8,7 +8,6 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.errors import (
-    ConcurrentModificationError,
     InvalidFormatError,
     SchemaInvalidError,
     SizeLimitError,
@@ -116,7 +115,7 @@ def test_an_id_of_one_compartment_cannot_be_taken_over_by_another(run, memory, s
     run.save("plan", "first boil water", id="tea")
     decision = memory.for_agent("architect").add_decision(sid, decision="Use tea", id="why")
     for taken in ("tea", decision.id):
-        with pytest.raises(InvalidFormatError, match="something else"):
+        with pytest.raises(InvalidFormatError, match="cannot be used"):
             run.save("session", "mine now", id=taken)
     assert contents(run.get("plan")) == ["first boil water"]
     assert memory.get_memory(sid, "why").type == "decision"
@@ -125,7 +124,7 @@ def test_an_id_of_one_compartment_cannot_be_taken_over_by_another(run, memory, s
 
 
 def test_no_id_of_a_note_touches_what_the_run_writes_of_itself(run):
-    with pytest.raises(InvalidFormatError, match="something else"):
+    with pytest.raises(InvalidFormatError, match="cannot be used"):
         run.save("run", "x", id="_begun")
 
 
@@ -229,7 +228,7 @@ def test_clearing_leaves_what_another_agent_wrote_and_says_so(run, memory, sid):
         run.save("session", "the architect's", id="mine")
         assert run.clear("session") == Cleared(removed=1, kept=1)
         assert contents(other.get("session")) == ["the analyst's"]
-    with pytest.raises(ConcurrentModificationError, match="another writer"):
+    with pytest.raises(InvalidFormatError, match="cannot be used"):
         run.save("session", "mine now", id="theirs")
 
 

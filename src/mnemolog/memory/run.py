@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from mnemolog.errors import (
+    ConcurrentModificationError,
     InvalidFormatError,
     NotAllowedError,
     SessionNotFoundError,
@@ -26,6 +27,11 @@ from mnemolog.policy.drafting import Circumstances
 from mnemolog.policy.echoes import Handed
 from mnemolog.policy.using import Got, noted
 from mnemolog.ports import LogKey, Reading, Write
+
+_FULL = (
+    "Every version of a note takes room until the run ends: save in another compartment, or go on"
+    " without."
+)
 
 
 class Cleared(NamedTuple):
@@ -113,17 +119,26 @@ class Run:
             self._refuse_other(chosen, drafted.entry.id)
         check = self._room_check(chosen, drafted.entry)
         batch = [(Write(drafted.entry, drafted.is_given, check=check), drafted)]
-        return self.memory._append(self._log(chosen), batch, where)[0]
+        try:
+            return self.memory._append(self._log(chosen), batch, where)[0]
+        except ConcurrentModificationError:
+            raise _unusable(chosen, drafted.entry.id) from None
+        except SizeLimitError as error:
+            if chosen.scope == "run" and "incoming_bytes" in error.details:
+                raise SizeLimitError(error.message, advice=_FULL, **error.details) from error
+            raise
 
     def _room_check(self, chosen: Compartment, note: Entry) -> Callable[[int], None]:
         """Refuse a note that does not fit now, and again under the lock if others wrote since."""
         reading = self._reading(chosen)
         held = [one for one in reading.entries if chosen.holds(one)]
-        compartments.check_room(chosen, held, note, self._settings)
+        viewer = self.memory._viewer
+        compartments.check_room(chosen, held, note, self._settings, viewer)
 
         def check(last_seq: int) -> None:
             if last_seq != reading.summary.last_seq:
-                compartments.check_room(chosen, self._notes(chosen), note, self._settings)
+                held = self._notes(chosen)
+                compartments.check_room(chosen, held, note, self._settings, viewer)
 
         return check
 
@@ -222,15 +237,11 @@ class Run:
         return [one for one in self._reading(chosen).entries if chosen.holds(one)]
 
     def _refuse_other(self, chosen: Compartment, id: str) -> None:
-        """An id belongs to one compartment: nothing else may be replaced by a note."""
+        """Nothing but a note of the compartment may be replaced by one."""
         reading = self.memory._store.read(self._log(chosen), self.memory._viewer, ids=(id,))
         for one in reading.entries:
             if not chosen.holds(one):
-                raise InvalidFormatError(
-                    f"The id {id!r:.140} belongs to something else than a note of {chosen.name!r}.",
-                    advice="Choose another id, or leave it out.",
-                    field="id",
-                )
+                raise _unusable(chosen, id)
 
     # --- how often notes were got: beside the log for the session's, in its own file for a run's
 
@@ -265,3 +276,12 @@ class Run:
     def _own_uses(self) -> Counter[str]:
         lines = self.memory._store.read(self._own_log, self.memory._viewer, types={"event"}).entries
         return noted(one.content for one in lines if one.category == USE) + self._got.unnoted()
+
+
+def _unusable(chosen: Compartment, id: str) -> InvalidFormatError:
+    """The same for every id that is taken: whose it is, and for what, is not for everybody."""
+    return InvalidFormatError(
+        f"The id {id!r:.140} cannot be used for a note of {chosen.name!r}.",
+        advice="Choose another id, or leave it out.",
+        field="id",
+    )

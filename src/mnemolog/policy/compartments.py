@@ -10,6 +10,7 @@ from mnemolog.errors import InvalidFormatError, SchemaInvalidError, SizeLimitErr
 from mnemolog.model import plain
 from mnemolog.model.entry import Entry
 from mnemolog.model.times import to_moment
+from mnemolog.policy.access import Viewer, may_change
 from mnemolog.policy.filters import has_tag
 from mnemolog.settings import Compartments
 
@@ -131,14 +132,19 @@ def room_in(compartment: Compartment, held: Iterable[Entry], settings: Compartme
 
 
 def check_room(
-    compartment: Compartment, held: Iterable[Entry], note: Entry, settings: Compartments
+    compartment: Compartment,
+    held: Iterable[Entry],
+    note: Entry,
+    settings: Compartments,
+    viewer: Viewer,
 ) -> Room:
     """Refuse a note that would overfill its compartment; what it replaces does not count."""
     others = [one for one in held if one.id != note.id]
     room = room_in(compartment, others, settings)
     incoming = size_of(note)
     if room.used + incoming > room.limit:
-        raise _too_much(compartment, room, incoming)
+        mine = sum(size_of(one) for one in others if may_change(viewer, one))
+        raise _too_much(compartment, room, incoming, mine)
     return Room(room.used + incoming, room.limit)
 
 
@@ -156,14 +162,17 @@ def check_length(
         raise _too_much(compartment, room, incoming)
 
 
-def _too_much(compartment: Compartment, room: Room, incoming: int) -> SizeLimitError:
+def _too_much(compartment: Compartment, room: Room, incoming: int, mine: int = 0) -> SizeLimitError:
     held = f"holds {room.used:,} of" if room.used else "has room for"
+    advice = "Other agents' notes fill it: save less, or in another compartment."
+    if incoming > room.limit:
+        advice = "Save less at once."
+    elif room.used - mine + incoming <= room.limit:
+        advice = "Make room with clear_memory, or save less."
     return SizeLimitError(
         f"The compartment {compartment.name!r} {held} {room.limit:,} characters; "
         f"{incoming:,} more do not fit.",
-        advice="Make room with clear_memory, or save less."
-        if incoming <= room.limit
-        else "Save less at once.",
+        advice=advice,
         size=room.used,
         incoming=incoming,
         limit=room.limit,
