@@ -115,7 +115,12 @@ def test_functions_answer_with_the_same_text_by_keyword_by_place_and_with_wrong_
     )
     assert "  | by name" in functions["get_memory"]("run")
     assert functions["get_memory"](compartment="run", tags=None).count("ID: a") == 1
-    assert functions["save_memory"]("run").startswith("Error: ")
+    assert functions["save_memory"]("run") == (
+        "Error: save_memory needs `content`. Call again with `content`."
+    )
+    assert "`compartment` is given twice" in functions["save_memory"]("run", compartment="run")
+    assert "it has 8 arguments" in functions["save_memory"](*["run"] * 9)
+    assert "has no argument 'colour'" in functions["get_memory"]("run", colour="red")
     assert "has no argument 'colour'" in functions["get_memory"](compartment="run", colour="red")
 
 

@@ -17,10 +17,13 @@ def function_of(tool: Tool, schema: Schema, call: Call) -> Callable[..., str]:
     signature = _signature(schema)
 
     def called(*args: Any, **arguments: Any) -> str:
-        try:
-            given = signature.bind(*args, **arguments).arguments
-        except TypeError:
-            given = arguments  # the tool itself says what is missing or unknown
+        names = list(signature.parameters)
+        twice = [name for name, _ in zip(names, args, strict=False) if name in arguments]
+        if twice or len(args) > len(names):
+            wrong = f"`{twice[0]}` is given twice" if twice else f"it has {len(names)} arguments"
+            return f"Error: {tool.name} cannot be called so: {wrong}. Use {', '.join(names)}."
+        # What is missing or unknown the tool itself says.
+        given = {**dict(zip(names, args, strict=False)), **arguments}
         return call(tool.name, {n: value for n, value in given.items() if value is not None}).text
 
     called.__name__ = called.__qualname__ = tool.name
