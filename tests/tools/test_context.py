@@ -19,7 +19,7 @@ from mnemolog.policy.blocks import (
     tokens,
     word,
 )
-from mnemolog.tools import bind, prompts
+from mnemolog.tools import bind
 
 TIME = "2026-11-15T09:00:00.000Z"
 BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -209,7 +209,7 @@ def test_a_question_that_is_no_text_is_refused(memory, sid):
 
 @pytest.mark.req("S004-058", "S004-059", "S004-005")
 def test_templates_get_whether_there_is_memory_and_what_it_is(run):
-    assert prompts.variables(run) == {"has_memory": False, "memory_content": ""}
+    assert bind(run).variables() == {"has_memory": False, "memory_content": ""}
     run.save("run", "half done", category="progress", tags=["a"], priority=7, id="p")
     assert bind(run).variables() == {
         "has_memory": True,

@@ -264,6 +264,15 @@ def test_a_session_takes_its_runs_with_it_and_their_end_is_quiet(memory, sid, ro
     assert not run.is_open
 
 
+def test_tools_of_a_session_that_is_gone_give_no_block_and_do_not_raise(memory, sid):
+    run = memory.run(sid)
+    run.save("run", "half done")
+    tools = bind(run)
+    assert "half done" in tools.block()
+    memory.delete_session(sid)
+    assert (tools.block(), tools.variables()["has_memory"]) == ("", False)
+
+
 def test_a_session_with_an_open_run_is_not_archived_and_then_it_is(memory, sid):
     with memory.run(sid) as run:
         run.save("run", "x")

@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from mnemolog.errors import InvalidFormatError, MnemologError, SchemaInvalidError, shown
+from mnemolog.errors import (
+    InvalidFormatError,
+    MnemologError,
+    NotAllowedError,
+    SchemaInvalidError,
+    SessionNotFoundError,
+    shown,
+)
 from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
 from mnemolog.tools import prompts
@@ -81,12 +88,15 @@ class BoundTools:
         return prompts.system(self._desk.run, self)
 
     def block(self, max_tokens: int = prompts.BLOCK_TOKENS) -> str:
-        """The notes of the run as a block for the prompt; empty when there are none."""
-        return prompts.block(self._desk.run, max_tokens)
+        """The notes of the run as a block for the prompt; empty when there are none, or no more."""
+        try:
+            return prompts.block(self._desk.run, max_tokens)
+        except (NotAllowedError, SessionNotFoundError):  # the run has ended, or its session is gone
+            return ""
 
     def variables(self) -> dict[str, object]:
         """What a prompt template needs: `has_memory` and `memory_content`."""
-        return prompts.variables(self._desk.run)
+        return prompts.variables(self.block())
 
     def _named(self, name: object) -> Tool:
         if isinstance(name, str) and name in self._tools:

@@ -38,7 +38,6 @@ def block(run: Run, max_tokens: int = BLOCK_TOKENS) -> str:
     return found.text
 
 
-def variables(run: Run) -> dict[str, object]:
+def variables(content: str) -> dict[str, object]:
     """What a prompt template needs: whether there are notes, and the block of them."""
-    content = block(run)
     return {"has_memory": bool(content), "memory_content": content}
