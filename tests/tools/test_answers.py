@@ -98,6 +98,14 @@ def test_secrets_are_hidden_and_the_model_is_told_so(tools):
     assert "[REDACTED:" in read
 
 
+def test_saving_under_an_id_that_was_cleared_replaces_nothing(tools):
+    save = {"compartment": "session", "content": "x", "id": "a"}
+    told = [tools.call("save_memory", save).text.split()[0] for _ in range(2)]
+    tools.call("clear_memory", {"compartment": "session", "id": "a"})
+    told.append(tools.call("save_memory", save).text.split()[0])
+    assert told == ["Saved", "Replaced", "Saved"]
+
+
 EMPTY = [{"id": ""}, {"key": " "}, {"category": ""}, {"tags": []}, {"tags": [""]}, {"tags": ""},
          {"id": "", "tags": ["x"]}]  # fmt: skip
 
@@ -142,9 +150,9 @@ def test_empty_arguments_of_a_search_count_as_left_out(tools, run):
         ("clear_memory", {"compartment": "all"}, "Use one of run, session, plan."),
         ("search_memory", {}, "Call again with `query`."),
         ("search_memory", {"query": "x", "limit": 101}, "from 1 to 100"),
-        ("search_memory", {"query": "x", "since": "never"}, "Give ISO 8601"),
+        ("search_memory", {"query": "x", "since": "never"}, "or `last 3 days`"),
         ("search_memory", {"query": "x", "types": ["Bad Type"]}, "conversation, decision"),
-        ("search_memory", {"query": "x", "this_session": "yes"}, "true or false"),
+        ("search_memory", {"query": "x", "this_session": "yes"}, "true or false, or without it."),
         ("recall_context", {"query": ["x"]}, "must be a text"),
     ],
 )
@@ -154,6 +162,62 @@ def test_an_error_says_what_to_do_next(tools, name, given, told):
     assert answer.text.startswith("Error: ")
     assert told in answer.text
     assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"since": "soon"}, "`since` is no time: 'soon'. Give a time such as 2026-11-15 or"),
+        ({"until": "2026-02-30"}, "`until` is no time: '2026-02-30'. Give a time such as"),
+        ({"since": "2026-03-01", "until": "2026-02-01"}, "`since` lies after `until`"),
+    ],
+)
+def test_a_span_of_time_that_cannot_be_is_told_by_the_names_of_the_tool(tools, given, told):
+    answer = tools.call("search_memory", {"query": "x", **given})
+    assert (answer.is_error, told in answer.text) == (True, True)
+    assert "time_range" not in answer.text
+
+
+def test_a_search_that_stops_at_its_limit_says_how_to_find_more(many):
+    with many.run("s0", agent_id="planner") as run:
+        tools = bind(run)
+
+        def end(**given):
+            found = pages(tools, "search_memory", {"query": "harbour report", **given})
+            return [page.rpartition("\n---\n")[2] for page in found]
+
+        *others, last = end()
+        assert "a larger `limit` (up to 100) or narrower words" in last
+        assert not any("There may be more" in one for one in others)
+        assert "There may be more" not in end(limit=100)[-1]
+        many.add_many("s0", [{"type": "note", "content": "harbour report"}] * 60)
+        assert end(limit=100)[-1] == "There may be more: search again with narrower words."
+
+
+def test_who_can_clear_nothing_is_not_told_to_clear(memory, sid, tools):
+    with memory.run(sid, agent_id="analyst") as other:
+        other.save("session", "x" * 9_990)
+        full = tools.call("save_memory", {"compartment": "session", "content": "y" * 20})
+        assert "Other agents' notes fill it" in full.text
+        assert "clear_memory" not in full.text
+        other.clear("session")
+    tools.call("save_memory", {"compartment": "session", "content": "x" * 9_990})
+    full = tools.call("save_memory", {"compartment": "session", "content": "y" * 20})
+    assert "Make room with clear_memory" in full.text
+
+
+def test_a_full_log_tells_a_model_nothing_about_settings(root, clock):
+    small = {"storage.max_session_size_mb": 1, "storage.durability": "os", "compaction.auto": False}
+    with Memory.open(root, settings=small, clock=clock, environ={}) as memory:
+        memory.create_session(agent_ids=["a"], session_id="talk")
+        with memory.run("talk", agent_id="a") as run:
+            tools = bind(run)
+            for name, told in (("run", "save in another compartment"), ("session", "Ask the")):
+                note = {"compartment": name, "content": "x" * 9_000, "id": "note"}
+                answers = (tools.call("save_memory", note) for _ in range(300))
+                full = next(one for one in answers if one.is_error)
+                assert told in full.text
+                assert "max_session_size" not in full.text
 
 
 @pytest.mark.req("S004-074", "S004-075", "S004-077", "S004-100")
@@ -330,7 +394,9 @@ def test_recall_is_one_block_within_the_budget_that_says_what_did_not_fit(many, 
         )
         assert tokens(answer.text) <= max_tokens
         assert answer.text.count("<memory") == answer.text.count("</memory>") <= 1
-        assert re.search(r"[0-9]+ more did not fit\.$", answer.text)
+        assert re.search(
+            r"[0-9]+ more did not fit: raise `max_tokens`, or call search_memory\.$", answer.text
+        )
         if max_tokens == 2000:
             for part in ("## Profile", "## Notes of this run", "## Plan", "## Recalled", "brief"):
                 assert part in answer.text

@@ -16,10 +16,10 @@ _REST = 160
 _CURSOR = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 
 ASK = "Ask the person who runs this memory."
-# Advice about commands and Python, of which a model can follow nothing.
+# Advice about commands, settings and Python, of which a model can follow nothing.
 _NOT_FOR_MODELS = re.compile(
     r"`mnemolog |(?<![\w-])--[a-z]|\bhandle\b|`?Memory\.open|for_agent|for_user|get_entries"
-    r"|clear_session"
+    r"|clear_session|\b(?:storage|archive|compaction|privacy|knowledge|compartments)\.[a-z]"
 )
 
 

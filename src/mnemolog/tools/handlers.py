@@ -1,14 +1,23 @@
 """What each tool does."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+from mnemolog.errors import (
+    InvalidFormatError,
+    InvalidQueryError,
+    MnemologError,
+    SchemaInvalidError,
+    shown,
+)
 from mnemolog.memory import Memory
 from mnemolog.memory.running import Run
 from mnemolog.model.entry import Entry
-from mnemolog.model.query import KINDS, Hit
+from mnemolog.model.query import KINDS, Hit, Hits
+from mnemolog.model.times import normalise
 from mnemolog.policy.blocks import priority, quoted, rendered, word
 from mnemolog.policy.repeating import is_spoken
 from mnemolog.tools.answers import Answer, paged
@@ -28,7 +37,9 @@ from mnemolog.tools.arguments import (
 
 _USUAL_HITS = 10
 # Room for the line that says how many did not fit.
-_REST_TOKENS = 10
+_REST_TOKENS = 20
+_FORMS = "Give a time such as 2026-11-15 or 2026-11-15T09:00:00Z, or `last 3 days`."
+_SPAN = {"start": "since", "end": "until"}
 _ECHO = " Memory told you this before, so nothing is learned from it again."
 
 
@@ -56,7 +67,9 @@ def save_memory(desk: Desk, given: Arguments) -> Answer:
     """Save or replace a note."""
     compartment = text(given, "compartment", required=True)
     content, identifier = text(given, "content", required=True), note_id(given)
-    is_echo = _is_echo(desk, compartment, content, identifier)
+    is_there = any(one.id == identifier for one in desk.run.notes(compartment))
+    # A note that is revised stays its own.
+    is_echo = not is_there and desk.run.handed.knows(content)
     receipt = desk.run.save(
         compartment,
         content,
@@ -69,19 +82,12 @@ def save_memory(desk: Desk, given: Arguments) -> Answer:
     )
     if not desk.run.handed.doubts(content):
         desk.run.handed.clear(content)  # its own words, also when it is told them later
-    done = "Replaced" if receipt.status == "revised" else "Saved"
+    done = "Replaced" if is_there else "Saved"
     used, limit = desk.run.room(compartment)
     hidden = f" Hidden as secrets: {', '.join(receipt.redactions)}." if receipt.redactions else ""
     return Answer(
         f"{done} in {compartment} as {word(receipt.id)}; {used:,} of {limit:,} characters are"
         f" used.{hidden}{_ECHO if is_echo else ''}"
-    )
-
-
-def _is_echo(desk: Desk, compartment: str, content: str, identifier: str | None) -> bool:
-    """Whether this is what memory handed out in this run; a note that is revised stays its own."""
-    return desk.run.handed.knows(content) and not any(
-        one.id == identifier for one in desk.run.notes(compartment)
     )
 
 
@@ -120,21 +126,53 @@ def clear_memory(desk: Desk, given: Arguments) -> Answer:
 def search_memory(desk: Desk, given: Arguments) -> Answer:
     """The best entries for a question, of every session of the user that the agent may see."""
     most = budget(given)
-    span = {side: text(given, name) for side, name in (("start", "since"), ("end", "until"))}
+    limit = whole(given, "limit", MOST_HITS) or _USUAL_HITS
+    hits = _hits(desk, given, limit)
+    blocks = [_hit(hit) for hit in hits]
+    more = ""
+    if len(hits) == limit:
+        larger = "" if limit == MOST_HITS else f"a larger `limit` (up to {MOST_HITS}) or "
+        more = f"There may be more: search again with {larger}narrower words."
+    nothing = "Nothing fits; try other words."
+    found = paged(blocks, most, given.get("cursor"), nothing, more=more)
+    return handed(desk, found, [hit.entry for hit in hits])
+
+
+def _hits(desk: Desk, given: Arguments, limit: int) -> Hits:
     user = desk.user_id
     memory = desk.memory.for_user(user) if user else desk.memory
-    hits = memory.query(
-        desk.session_id if flag(given, "this_session") else None,
-        text=text(given, "query", required=True, longest=LONGEST_QUERY),
-        types=texts(given, "types") or None,
-        tags=texts(given, "tags") or None,
-        time_range={side: at for side, at in span.items() if at} or None,
-        limit=whole(given, "limit", MOST_HITS) or _USUAL_HITS,
-        kinds=KINDS,
-    )
-    blocks = [_hit(hit) for hit in hits]
-    found = paged(blocks, most, given.get("cursor"), "Nothing fits; try other words.")
-    return handed(desk, found, [hit.entry for hit in hits])
+    span = {side: text(given, name).strip() for side, name in _SPAN.items()}
+    _check_order(**span)
+    try:
+        return memory.query(
+            desk.session_id if flag(given, "this_session") else None,
+            text=text(given, "query", required=True, longest=LONGEST_QUERY),
+            types=texts(given, "types") or None,
+            tags=texts(given, "tags") or None,
+            time_range={side: at for side, at in span.items() if at} or None,
+            limit=limit,
+            kinds=KINDS,
+        )
+    except InvalidQueryError as error:
+        raise _in_our_words(error, given) from error
+
+
+def _check_order(start: str, end: str) -> None:
+    """Refuse a span that ends before it begins; a phrase such as `last week` is left alone."""
+    with suppress(InvalidFormatError):
+        if normalise(start) > normalise(end):
+            wrong = "`since` lies after `until`, so that nothing can fit."
+            advice = "Exchange them, or leave one out."
+            raise SchemaInvalidError(wrong, advice=advice, field="since")
+
+
+def _in_our_words(error: InvalidQueryError, given: Arguments) -> MnemologError:
+    """What is wrong with a span of time, by the names that its ends have in the tool."""
+    name = _SPAN.get(str(error.details.get("field")).removeprefix("time_range."))
+    if name is None:
+        return error
+    wrong = f"`{name}` is no time: {shown(given[name])}."
+    return SchemaInvalidError(wrong, advice=_FORMS, field=name)
 
 
 def handed(
@@ -153,7 +191,9 @@ def recall_context(desk: Desk, given: Arguments) -> Answer:
     found = desk.memory.context(desk.session_id, query, max_tokens=most, run=desk.run)
     if not found.text and not found.omitted:
         return Answer("Nothing is remembered yet.")
-    more = f"{found.omitted} more did not fit." if found.omitted else ""
+    more = ""
+    if found.omitted:
+        more = f"{found.omitted} more did not fit: raise `max_tokens`, or call search_memory."
     return Answer("\n".join(filter(None, (found.text, more))))
 
 

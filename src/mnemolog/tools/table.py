@@ -130,7 +130,7 @@ TABLE: tuple[Tool, ...] = (
             },
             "tags": _TAGS,
             "since": {"type": "string", "description": "ISO 8601, or `last 3 days`."},
-            "until": {"type": "string", "description": "ISO 8601."},
+            "until": {"type": "string", "description": "The same."},
             "this_session": {"type": "boolean", "description": "Only this session."},
             "limit": {"type": "integer", "minimum": 1, "maximum": 100},
             "cursor": _CURSOR,
