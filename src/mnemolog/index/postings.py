@@ -53,7 +53,11 @@ class Held(NamedTuple):
 
     def plus(self, other: "Held") -> "Held":
         """These and others."""
-        return Held(*map(np.concatenate, zip(self, other, strict=True)))
+        return Held(
+            np.concatenate([self.terms, other.terms]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.counts, other.counts]),
+        )
 
 
 def counted(rows: Rows, hashes: Hashes) -> Counted:
