@@ -26,6 +26,7 @@ class Scribe:
     """Adds a line to one node for every entry."""
 
     name = "scribe"
+    most_characters: int | None = None
 
     def __init__(self, *addresses: str) -> None:
         self.addresses = addresses or (SAID,)

@@ -43,6 +43,31 @@ def test_the_next_lesson_sees_the_node_that_the_first_one_made(memory):
     assert said(memory) == ["- one", "- two"]
 
 
+def test_a_session_that_is_too_long_for_its_distiller_is_learned_from_in_parts(memory):
+    scribe = Scribe()
+    scribe.most_characters = 25
+    lines = [f"fact number {n}" for n in range(5)] + ["one long fact that does not fit by itself"]
+    talk(memory, "s1", *lines)
+    memory.reset_session("s1")
+    worker = working(memory, scribe)
+    outcomes = [done for _ in range(10) for done in worker.tick()]
+    assert {done.status for done in outcomes} == {"learned"}
+    assert [len(lesson.entries) for lesson in scribe.lessons] == [1, 1, 1, 1, 1, 1]
+    assert said(memory) == [f"- {line}" for line in lines]
+    assert memory.due_sessions() == []
+
+
+def test_a_preview_shows_the_part_that_comes_next(memory):
+    scribe = Scribe()
+    scribe.most_characters = 30
+    talk(memory, "s1", "fact number 1", "fact number 2", "fact number 3")
+    memory.reset_session("s1")
+    distillers = Distillers(memory.settings.knowledge, lambda agent, settings: scribe)
+    (shown,) = preview(memory, distillers, 10)
+    assert shown.proposal is not None
+    assert [len(lesson.entries) for lesson in scribe.lessons] == [2]
+
+
 @pytest.mark.req("S003-10", "S003-14", "S003-17", "S003-13", "S003-28")
 def test_each_source_agent_has_a_memory_agent_that_is_made_when_first_met(memory):
     made: list[str] = []

@@ -85,10 +85,11 @@ class Learning(Planning, Recalling):
         found = self._unlearned_own(log_of(plan))
         return None if found is None else self._due(found, 0)
 
-    def lesson_of(self, due: Due) -> Lesson | None:
+    def lesson_of(self, due: Due, most: int | None = None) -> Lesson | None:
         """What is to be learned from a session; None if that was done meanwhile.
 
-        Everything in it is durable: the line that it ends with can be remembered.
+        Everything in it is durable: the line that it ends with can be remembered. Of more than so
+        many characters it is the beginning: the rest is due again afterwards.
         """
         self._only_for_owner()
         log = log_of(due)
@@ -100,6 +101,9 @@ class Learning(Planning, Recalling):
                 return None
             found = self._learnable(log, manifest, marks, until)
             entries = tuple(self._news(manifest.user_id, found))
+            if most is not None and (fitting := learning.fitting(entries, most)) < len(entries):
+                entries = entries[:fitting]
+                until, total = entries[-1].seq, entries[-1].sum
         except SessionNotFoundError:
             return None
         return Lesson(

@@ -5,8 +5,9 @@ at the moment when the session was last said to be due, `processed_until` the la
 learned from. A session is due while the one stands above the other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -138,6 +139,12 @@ def may_learn(entry: Entry) -> bool:
     """Whether anything may be learned from an entry that lives."""
     is_own = entry.origin != "recall" and not is_internal(entry)
     return is_own and entry.scope in _SCOPES and entry.compartment is None
+
+
+def fitting(entries: Sequence[Entry], most: int) -> int:
+    """How many entries from the first on have no more characters than this; one at least."""
+    sizes = accumulate(len(entry.text) for entry in entries)
+    return max(1, sum(size <= most for size in sizes))
 
 
 def is_guarded(address: str) -> bool:

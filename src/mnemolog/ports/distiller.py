@@ -26,7 +26,11 @@ class NodeReader(Protocol):
 
 
 class Distiller(Protocol):
-    """Turns what was said into what is known."""
+    """Turns what was said into what is known.
+
+    One that cannot take any length may have a number `most_characters`: a longer session is handed
+    to it in parts, one after the other.
+    """
 
     @property
     def name(self) -> str:

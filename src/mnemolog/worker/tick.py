@@ -77,7 +77,7 @@ class Preview(NamedTuple):
 def preview(memory: Memory, distillers: Distillers, limit: int) -> Iterator[Preview]:
     """What the distillers propose for the sessions that are due; nothing is changed."""
     for due in memory.due_sessions(limit):
-        lesson = memory.lesson_of(due)
+        lesson = _lesson(memory, distillers, due)
         if lesson is None or not lesson.entries:
             yield Preview(due, Proposal())
             continue
@@ -149,7 +149,7 @@ class Learner:
             yield
 
     def _try(self, due: Due) -> Outcome:
-        lesson = self._memory.lesson_of(due)
+        lesson = _lesson(self._memory, self._distillers, due)
         if lesson is None:
             return Outcome(due.session_id, "gone")
         made, by = Proposal(), ""
@@ -193,6 +193,16 @@ class Learner:
         is_parked = isinstance(due, Due) and tried(lambda: self._memory.note_failure(due, error))
         status: Status = "parked" if is_parked is True else "failed"
         return Outcome(picked.session_id, status, error=_code(error))
+
+
+def _lesson(memory: Memory, distillers: Distillers, due: Due) -> Lesson | None:
+    """What there is to learn, as much of it as the distiller takes at once."""
+    lesson = memory.lesson_of(due)
+    if lesson is None or not lesson.entries:
+        return lesson
+    most = getattr(distillers.of(lesson.agent_id), "most_characters", None)
+    is_long = most is not None and len(lesson.transcript) > most
+    return memory.lesson_of(due, most) if is_long else lesson
 
 
 def _distilled(memory: Memory, distillers: Distillers, lesson: Lesson) -> Proposal:

@@ -21,6 +21,8 @@ from mnemolog.ports.distiller import NodeReader
 from mnemolog.settings import Knowledge
 
 _REQUESTS = 30
+# A token has about four characters, and all is told again with each of some eight requests.
+_CHARACTERS, _TOLD = 4, 8
 
 
 class MemoryAgent:
@@ -45,6 +47,11 @@ class MemoryAgent:
     def cache_key(self) -> str:
         """Where the one memory-agent of a source agent is found again."""
         return cache_key(self.descriptor["id"])
+
+    @property
+    def most_characters(self) -> int:
+        """How long a transcript may be for the budget of tokens to be enough."""
+        return max(1, self._settings.token_budget * _CHARACTERS // _TOLD)
 
     def distil(self, lesson: Lesson, nodes: NodeReader) -> Proposal:
         """Let the model read the transcript, look at nodes, and write what should be there."""
