@@ -228,3 +228,20 @@ def test_an_embedder_that_says_nothing_is_asked_for_all_at_once(root, clock):
 def test_without_an_embedder_nothing_is_ever_pending(root, clock):
     with reopened(root, clock, **{"search.embedder": "none"}) as memory:
         assert memory.query(loaded(memory, 600), text="question").semantic == "off"
+
+
+class Failing(Slow):
+    """Works for whoever searches, and fails behind them."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if threading.current_thread().name == "mnemolog-embedding":
+            raise RuntimeError("zebra")
+        return super().embed(texts)
+
+
+def test_an_embedder_that_fails_behind_the_searches_is_told_of_and_stops_none(root, clock, caplog):
+    with Memory.open(root, clock=clock, environ={}, embedder=Failing()) as memory:
+        sid = loaded(memory)
+        until_ready(memory, sid)  # each search embeds a few, and wakes another thread
+    assert "RuntimeError" in caplog.text
+    assert "zebra" not in caplog.text, "an error may quote what was said"

@@ -1,7 +1,10 @@
 """Behind: a thread that embeds what waits, while everybody goes on searching."""
 
+import logging
 import threading
 from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
 
 # So few at a time that a search in between waits for the blink of an eye.
 EACH = 8
@@ -39,10 +42,8 @@ class Behind:
         try:
             while not stop.is_set() and self._embed(EACH):
                 stop.wait(_BREATH)
-        except (
-            Exception
-        ):  # the embedder may be anybody's; the next search meets the same and says so
-            return
+        except Exception as error:  # the embedder may be anybody's; the next search meets the same
+            _log.warning("embedding behind the searches ended: %s", type(error).__name__)
 
     def end(self) -> None:
         """Wait until it has finished what it is about; not for whoever holds the index."""

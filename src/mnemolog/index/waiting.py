@@ -66,14 +66,14 @@ class Waiting:
             self._blank_if_moved(taken)
         return len(taken.texts)
 
-    def take(self, most: int) -> "Taken | None":
+    def take(self, most: int) -> Taken | None:
         """Rows of one log to embed without holding anybody up; None once none is left."""
         if self.left() == 0:
             return None
         with self._build.moment():
             return self._taken(most)
 
-    def give(self, taken: "Taken", vectors: Encoded) -> int:
+    def give(self, taken: Taken, vectors: Encoded) -> int:
         """Store what was made of rows, if they still are those that wait; says how many do now."""
         if taken.build is self._build:
             with self._build.writing():
@@ -83,7 +83,7 @@ class Waiting:
                     self._blank_if_moved(taken)
         return self.left()
 
-    def _taken(self, most: int) -> "Taken":
+    def _taken(self, most: int) -> Taken:
         first = self._build.embedded()
         logs = self._build.columns.read("log", self._rows())[first : first + most]
         rows = int((logs == logs[:1]).cumprod().sum())
@@ -97,7 +97,7 @@ class Waiting:
         name, generation = self._build.db.execute(query, (log,)).fetchone() or ("", 0)
         return name, generation
 
-    def _blank_if_moved(self, taken: "Taken") -> None:
+    def _blank_if_moved(self, taken: Taken) -> None:
         """A log may have been erased while it was embedded."""
         name, generation = taken.log
         if name and self._generation(name) != generation:
