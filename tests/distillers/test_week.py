@@ -6,6 +6,7 @@ import pytest
 
 from tests.distillers import week
 from tests.distillers.week import Known, Score
+from tests.worker.dying import POINTS
 
 LEAST = 0.9
 
@@ -70,6 +71,15 @@ def test_every_session_of_the_week_is_learned_from_without_trouble(known, known_
     sessions = {row["session"] for row in week.week(which)}
     assert {one.session_id for one in known.outcomes} == sessions
     assert Counter(one.session_id for one in known_late.outcomes) == Counter(sessions)
+
+
+@pytest.mark.req("S003-01", "S003-08")
+def test_a_worker_killed_at_every_step_of_the_week_leaves_the_same(tmp_path, known_late, which):
+    killed = week.live(tmp_path / "store", is_daily=False, which=which, killed=POINTS)
+    assert Counter(killed.lines) == Counter(known_late.lines)
+    assert Counter(killed.waiting) == Counter(known_late.waiting)
+    bad = {"failed", "parked", "conflict", "stale", "gone"}
+    assert [one for one in killed.outcomes if one.status in bad] == []
 
 
 @pytest.mark.req("S003-01")

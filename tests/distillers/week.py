@@ -13,7 +13,9 @@ somebody who had not seen the rules.
 
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
@@ -107,8 +109,9 @@ def entries(which: str = FIRST, /, **wanted: str) -> dict[str, Row]:
     }
 
 
-def live(root: Path, *, is_daily: bool, which: str = FIRST) -> Known:
-    """Live the week, and learn from it every evening or once at its end."""
+def live(root: Path, *, is_daily: bool, which: str = FIRST, killed: Sequence[str] = ()) -> Known:
+    """Live the week, and learn from it every evening or once at its end; before that end, as often
+    as asked for, by a worker that is killed at a named point."""
     clock = FixedClock()
     settings = {
         "search": {"embedder": "none"},
@@ -122,6 +125,9 @@ def live(root: Path, *, is_daily: bool, which: str = FIRST) -> Known:
             _live_day(memory, clock, list(rows), seen)
             clock.set(datetime.fromisoformat(f"{day}T23:00:00+00:00").astimezone(UTC))
             outcomes += _learn(memory) if is_daily else []
+        points = sorted(killed, key=lambda point: "wait" in point)  # few sessions come by there
+        died = [point for point in points if _is_killed(memory, root, point, clock)]
+        assert len(died) >= len(points) - 1, died
         outcomes += _learn(memory) if not is_daily else []
         assert memory.due_sessions() == []
         people = users(which)
@@ -158,6 +164,16 @@ def _learn(memory: Memory) -> list[Outcome]:
         return worker.tick()
     finally:
         worker.stop()
+
+
+def _is_killed(memory: Memory, root: Path, point: str, clock: FixedClock) -> bool:
+    """Whether a worker was killed there before all was learned: not every session comes by."""
+    given = [str(root), point, "rules", clock.now().isoformat()]
+    while memory.due_sessions():
+        call = [sys.executable, "-m", "tests.worker.dying", *given]
+        if subprocess.run(call, timeout=120, check=False).returncode == -9:
+            return True
+    return False
 
 
 def _lines(memory: Memory, people: list[str]) -> Iterator[Line]:

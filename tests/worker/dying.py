@@ -1,4 +1,4 @@
-"""A worker that is killed at a named point; run as a program: ROOT POINT [rules].
+"""A worker that is killed at a named point; run as a program: ROOT POINT [rules [TIME]].
 
 The points are before or after what a worker asks of its memory, by name: `after keep_plan`.
 """
@@ -6,9 +6,12 @@ The points are before or after what a worker asks of its memory, by name: `after
 import os
 import signal
 import sys
+from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from mnemolog import Memory
+from mnemolog.testing import FixedClock
 from mnemolog.worker import Worker
 from tests.worker.scribes import Scribe, open_memory, working
 
@@ -39,24 +42,24 @@ def die_at(point: str) -> None:
     wanted = 2 if name.startswith("second ") else 1
     name = name.removeprefix("second ")
     real = getattr(Memory, name)
-    seen = 0
+    calls = count(1)
 
     def deadly(self, *args, **kwargs):
-        nonlocal seen
-        seen += 1
-        if when == "before" and seen == wanted:
+        own = next(calls)  # others may call it meanwhile, from threads of their own
+        if when == "before" and own == wanted:
             _die()
         done = real(self, *args, **kwargs)
-        if when == "after" and seen == wanted:
+        if when == "after" and own == wanted:
             _die()
         return done
 
     setattr(Memory, name, deadly)
 
 
-def main(root: str, point: str, distiller: str = "") -> None:
+def main(root: str, point: str, distiller: str = "", now: str = "") -> None:
     die_at(point)
-    with open_memory(Path(root)) as memory:
+    clock = FixedClock(datetime.fromisoformat(now)) if now else None
+    with open_memory(Path(root), clock, sessions_per_tick=2 if now else 10) as memory:
         (Worker(memory) if distiller else working(memory, Scribe(*ADDRESSES))).tick()
 
 
