@@ -359,9 +359,9 @@ def test_what_waits_follows_on_what_was_written_by_the_same_plan(memory):
 # --- plans
 
 
-def kept(memory, *texts: str):
-    memory.reset_session(talk(memory, "s1", *texts))
-    (due,) = memory.due_sessions()
+def kept(memory, *texts: str, session: str = "s1"):
+    memory.reset_session(talk(memory, session, *texts))
+    due = memory.due_session(session)
     lesson = memory.lesson_of(due)
     proposal = Scribe().distil(lesson, memory.node_reader("u1"))
     return due, memory.keep_plan(lesson, proposal, "scribe")
@@ -394,6 +394,15 @@ def test_a_plan_that_a_crash_left_is_finished_before_another_is_made(memory):
     assert (said(memory), scribe.lessons, memory.kept_plans()) == (["- one"], [], [])
     worker.tick()
     assert said(memory) == ["- one", "- two"]
+
+
+def test_plans_for_one_node_that_a_crash_left_are_all_done_with_in_one_tick(memory):
+    kept(memory, "one")
+    kept(memory, "two", session="s2")
+    outcomes = working(memory, Scribe()).tick()
+    assert [one.status for one in outcomes] == ["learned", "learned"]
+    assert sorted(said(memory)) == ["- one", "- two"]
+    assert (memory.kept_plans(), memory.due_sessions()) == ([], [])
 
 
 def test_a_plan_that_was_applied_and_marked_is_only_struck_out(memory):

@@ -115,10 +115,12 @@ class Learner:
         return self._failed(picked, done)
 
     def _done_with(self, picked: Picked) -> Outcome:
-        if picked.plan is not None:
-            return self._finish(picked.plan)
-        assert picked.due is not None
-        return self._learn(picked.due)
+        if picked.plan is None:
+            assert picked.due is not None
+            return self._learn(picked.due)
+        done = self._finish(picked.plan)
+        due = self._memory.due_again(picked.plan) if done.status in DISTURBED else None
+        return done if due is None else self._learn(due)  # another plan in its place
 
     def _learn(self, due: Due) -> Outcome:
         """Try until nobody comes between; others of the same user are the most likely to."""
