@@ -2,19 +2,21 @@
 
     python killed.py ROOT ROUNDS SEED
 
-Each round a child writes some entries, and another one, which catches up with them, is killed after
-a random time. Nothing is opened in the parent, so that its children share nothing. Prints which ids
-were written, and how many children did not come to their end.
+Each round a child writes some entries, and another one, which catches up with them, is killed at a
+random one of the calls that this takes. Nothing is opened in the parent, so that its children share
+nothing. Prints which ids were written, and how many children did not come to their end.
 """
 
 import json
+import math
 import os
 import random
 import signal
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
+from itertools import count
+from pathlib import Path
 
 import mnemolog.stores.files.finder  # noqa: F401 - loaded once, before the children are made
 from mnemolog import Memory
@@ -33,10 +35,19 @@ def write(root: str, number: int) -> None:
             memory.add_many(session, batch)
 
 
-def read(root: str) -> None:
-    """Catch up."""
+def read(root: str, last: float, told: Path) -> None:
+    """Catch up, and die at the last of so many calls; tells how many there were."""
+    calls = count(1)
+
+    def called(*_: object) -> None:
+        if next(calls) >= last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
     with Memory.open(root, environ={}) as memory:
+        sys.setprofile(called)
         memory.query(None, text="word")
+        sys.setprofile(None)
+    told.write_text(str(next(calls)))
 
 
 def child(work: Callable[[], None]) -> int:
@@ -60,20 +71,14 @@ def ended(identifier: int) -> int:
 def main(root: str, rounds: str, seed: str) -> None:
     """Write, read, kill, as often as asked for."""
     rng, killed = random.Random(seed), 0
-    usual = 0.05
+    usual, told = math.inf, Path(root).parent / "calls"
     for number in range(int(rounds)):
         assert ended(child(partial(write, root, number))) == 0
-        begun = time.monotonic()
-        reader = child(partial(read, root))
-        if number == 0:
-            assert ended(reader) == 0
-            usual = time.monotonic() - begun
-            continue
-        time.sleep(rng.uniform(0, usual))
-        os.kill(reader, signal.SIGKILL)
-        status = ended(reader)
+        last = rng.uniform(0, usual) if number else usual
+        status = ended(child(partial(read, root, last, told)))
         assert status in (0, -signal.SIGKILL), status
         killed += status != 0
+        usual = int(told.read_text())
     written = [f"{s}{r}-{n}" for s in "abc" for r in range(int(rounds)) for n in range(EACH)]
     print(json.dumps({"killed": killed, "written": written}))
 

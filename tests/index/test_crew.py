@@ -181,6 +181,7 @@ def content(root: Path) -> dict[str, Any]:
                               (name,)).fetchone()[0]
         }  # fmt: skip
     rows["meta"] = [row for row in rows["meta"] if row[0] != "build"]
+    rows["model"] = [(name, size, embedded) for name, _, size, embedded, *_ in rows["model"]]
     columns = {path.name.split(".")[0]: path.read_bytes() for path in root.glob("index/*.col")}
     return {**rows, **columns}
 

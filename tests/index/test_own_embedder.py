@@ -79,7 +79,7 @@ def test_another_model_embeds_everything_anew_and_the_same_one_nothing(root):
     assert sorted(other.embedded) == sorted([*COLOURS, "green"])
 
 
-def test_a_change_from_the_own_one_to_the_default_and_back_is_noticed(root):
+def test_a_change_from_the_own_one_to_the_default_and_back_finds_what_was_embedded(root):
     own = Colours()
     with opened(root, own) as memory:
         told(memory)
@@ -89,7 +89,7 @@ def test_a_change_from_the_own_one_to_the_default_and_back_is_noticed(root):
         assert (found.semantic, ids(found)[0]) == ("ready", "m0")
     with opened(root, own) as memory:
         assert memory.query("talk", text="gemstone").semantic == "ready"
-    assert own.embedded.count(COLOURS[0]) == 2
+    assert own.embedded.count(COLOURS[0]) == 1
 
 
 @pytest.mark.parametrize("wrong", [object(), "no-such-embedder"])

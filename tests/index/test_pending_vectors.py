@@ -43,9 +43,11 @@ class Held(Slow):
     def __init__(self) -> None:
         super().__init__()
         self.is_free = threading.Event()
+        self.is_asked = False
 
     def embed(self, texts: Sequence[str]) -> Any:
         if threading.current_thread().name == "mnemolog-embedding":
+            self.is_asked = True
             assert self.is_free.wait(20)
         return super().embed(texts)
 
@@ -195,14 +197,49 @@ def test_pending_is_said_only_to_whom_it_concerns(waiting):
     assert waiting.query(None, text="question").semantic == "pending"
 
 
-def test_what_is_deleted_while_it_waits_is_never_embedded(waiting, held):
+def test_what_is_erased_while_it_waits_is_never_embedded(waiting, held):
     sid = loaded(waiting, 20)
     assert waiting.query(sid, text="question").semantic == "pending"
-    waiting.delete_memory(sid, "talk-15")
+    waiting.erase(sid, ids=["talk-15"])
     waiting.delete_session(loaded(waiting, 10, "other"))
     held.is_free.set()
     until_ready(waiting, None)
     assert set(words(held)) == {f"word{n}" for n in range(20)} - {"word15"}
+
+
+def meant(memory: Memory, sid: str) -> dict[str, float]:
+    """What each entry's meaning is worth to a question that shares no word with any."""
+    hits = memory.query(sid, text="question", limit=100)
+    return {hit.entry.id: hit.why["semantic"] for hit in hits}
+
+
+def test_what_is_hidden_while_it_waits_means_the_same_when_it_comes_back(waiting, held):
+    sid = loaded(waiting, 20)
+    assert waiting.query(sid, text="question").semantic == "pending"
+    waiting.delete_memory(sid, "talk-16")
+    held.is_free.set()
+    until_ready(waiting, sid)
+    assert "talk-16" not in meant(waiting, sid)
+    waiting.undelete(sid, ["talk-16"])
+    found = meant(waiting, sid)
+    waiting.rebuild_index()
+    assert meant(waiting, sid) == found
+    assert found["talk-16"] == found["talk-11"] > 0
+
+
+@pytest.mark.parametrize("erased", [6, 9, 16])
+def test_an_erasure_while_others_are_embedded_takes_nothing_from_them(waiting, held, erased):
+    sid = loaded(waiting, 20)
+    assert waiting.query(sid, text="question").semantic == "pending"
+    while not held.is_asked:
+        time.sleep(0.002)
+    waiting.erase(sid, ids=[f"talk-{erased}"])
+    held.is_free.set()
+    until_ready(waiting, sid)
+    found = meant(waiting, sid)
+    waiting.rebuild_index()
+    assert meant(waiting, sid) == found
+    assert {f"talk-{n}" for n in (1, 6, 11, 16)} - found.keys() <= {f"talk-{erased}"}
 
 
 def test_a_log_rewritten_while_it_waits_is_embedded_as_it_is_now(memory, slow, root):

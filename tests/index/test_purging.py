@@ -1,6 +1,8 @@
 """What was erased leaves the index without a trace, and the rest of it stays as it was."""
 
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -151,3 +153,31 @@ def test_the_names_of_an_agent_and_of_a_type_go_with_the_last_entry_that_has_the
     memory.add_memory("talk", id="other", type="other-kind", agent_id="else", content="common")
     for wanted in ({"types": [OWN_TYPE]}, {"agents": [AGENT]}):
         assert [hit.entry.id for hit in memory.query("talk", text="common", **wanted)] == ["back"]
+
+
+ANOTHER = """
+import sys
+from mnemolog import Memory
+with Memory.open(sys.argv[1], environ={}) as memory:
+    print(len(memory.query(sys.argv[2], text="afterthought", limit=100)))
+"""
+
+
+def another(root, session):
+    """What another process finds, which opens the index and closes it again."""
+    asked = [sys.executable, "-c", ANOTHER, str(root), session]
+    return int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+
+
+def test_an_erasure_keeps_the_locks_of_the_database(memory, tmp_path):
+    """Closing any descriptor of a file gives up the locks of the whole process on it."""
+    filled(memory, 10)
+    memory.erase("talk", ids=["rare"])
+    memory.query("talk", text="common")
+    journal = tmp_path / "index" / "index.db-shm"
+    before = journal.stat().st_ino
+    assert another(tmp_path, "talk") == 0
+    assert journal.stat().st_ino == before, "whoever closes it last removes it, and we are there"
+    memory.add_many("talk", [{"id": f"l{n}", "content": f"afterthought {n}"} for n in range(9)])
+    found = len(memory.query("talk", text="afterthought", limit=100))
+    assert another(tmp_path, "talk") == found >= 9

@@ -60,14 +60,14 @@ def test_without_a_reboot_only_marked_logs_are_read(memory, sid, root, folder):
 
 
 def test_a_reader_killed_again_and_again_leaves_an_index_that_is_complete(memory, root, clock):
-    """Readers are killed at random moments of catching up; the next one finds all."""
+    """Readers are killed at random calls of catching up; the next one finds all."""
     done = subprocess.run(
         [sys.executable, str(KILLED), str(root), "14", "7"],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
-    assert told["killed"] >= 4, "many of them did not come to their end"
+    assert told["killed"] >= 10, "most of them did not come to their end"
     assert sorted(ids(memory.query(None, limit=1000))) == sorted(told["written"])
     with steady(root, clock) as other:
         kept = rankings(other)

@@ -144,8 +144,8 @@ def test_another_embedder_embeds_everything_anew(root, clock):
     before = scored(memory.query(sid, text="banana"))
     memory.close()
     other = with_embedder(root, second, clock)
-    other.query(sid)
-    assert sorted(second.embedded) == sorted(SAID)
+    other.query(sid, text="banana")
+    assert sorted(second.embedded) == sorted([*SAID, "banana"])
     other.close()
     again = with_embedder(root, Counting("two"), clock)
     assert ids(again.query(sid, text="banana")) == [one[0] for one in before]

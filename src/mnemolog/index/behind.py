@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 
-# So few at a time that a search in between waits for the blink of an eye.
-EACH = 8
 # A thread that takes a mutex again at once would leave it to nobody.
 _BREATH = 0.005
 
@@ -15,7 +13,7 @@ _BREATH = 0.005
 class Behind:
     """At most one thread; it ends once nothing waits, and when it is told to."""
 
-    def __init__(self, embed: Callable[[int], int]) -> None:
+    def __init__(self, embed: Callable[[], int]) -> None:
         self._embed = embed
         self.forget()
 
@@ -40,7 +38,7 @@ class Behind:
 
     def _run(self, stop: threading.Event) -> None:
         try:
-            while not stop.is_set() and self._embed(EACH):
+            while not stop.is_set() and self._embed():
                 stop.wait(_BREATH)
         except Exception as error:  # the embedder may be anybody's; the next search meets the same
             _log.warning("embedding behind the searches ended: %s", type(error).__name__)

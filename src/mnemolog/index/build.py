@@ -4,15 +4,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from mnemolog.index import database, tokens
+import numpy as np
+
+from mnemolog.index import database, models, tokens
 from mnemolog.index.columns import Columns
 from mnemolog.index.snapshot import Snapshot
-from mnemolog.index.vectors import Encoded, Vectors
+from mnemolog.index.vectors import Encoded, RowNumbers, Stored, Vectors
 from mnemolog.ports.embedder import Embedder
 
 
 def identity_of(embedder: Embedder | None) -> str:
-    """What an index must have been made with; anything else is made anew."""
+    """What whoever works texts out for an index must have, to the last word."""
     return f"{tokens.identity()} {embedder.name if embedder else 'none'}"
 
 
@@ -23,14 +25,24 @@ class Build:
         self._folder = folder
         self._ident = database.ident(folder)
         self.identity = identity_of(embedder)
-        self.db = database.connect(folder, self.identity)
+        self.db = database.connect(folder, tokens.identity())
         with ExitStack() as undone:
             undone.callback(self.db.close)
-            number = database.build_of(self.db)
+            self._number = database.build_of(self.db)
+            self.columns = Columns(folder, self._number)
+            self.vectors = self._vectors(embedder) if embedder else None
+            self.sweep()
             undone.pop_all()
-        self.columns = Columns(folder, number)
-        self.vectors = Vectors(folder, number, embedder) if embedder else None
-        self.snapshot = Snapshot(self.db, self.columns)
+        model = self.vectors.number if self.vectors else None
+        self.snapshot = Snapshot(self.db, self.columns, model)
+
+    def _vectors(self, embedder: Embedder) -> Vectors:
+        model = models.entered(self.db, embedder.name, embedder.size)
+        return Vectors(self._folder, self._number, model, embedder)
+
+    def sweep(self) -> None:
+        """Remove the vectors of models that nobody asks for any more."""
+        models.sweep(self._folder, self.db)
 
     def is_current(self) -> bool:
         """Whether nobody has replaced or removed it."""
@@ -38,27 +50,47 @@ class Build:
 
     def is_whole(self) -> bool:
         """Whether every row still is what was written."""
-        (rows,) = self.db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
-        is_whole = self.columns.is_whole(rows)
-        return is_whole and (self.vectors is None or self.vectors.is_whole(self.embedded()))
+        return self.columns.is_whole(database.rows_of(self.db)) and all(
+            self._stored(model).is_whole(model.embedded) for model in models.stored(self.db)
+        )
+
+    def _stored(self, model: models.Model) -> Stored:
+        return Stored(self._folder, self._number, model.number, model.size)
+
+    def blank(self, rows: RowNumbers) -> None:
+        """Take what rows mean out of the vectors of every model."""
+        for model in models.stored(self.db):
+            self._stored(model).blank(rows)
+        models.note_blank(self.db)
 
     def holds(self, needles: list[bytes]) -> bool:
-        """Whether the database's file holds any of these bytes, used or not."""
-        content = database.content(self._folder)
-        return any(needle in content for needle in needles)
+        """Whether the database holds any of these bytes, used or not; if in doubt, it does."""
+        content = database.content(self.db)
+        return content is None or any(needle in content for needle in needles)
+
+    def is_replaced(self) -> bool:
+        """Whether the vectors were thrown away, and with them their files."""
+        try:
+            self.embedded()
+        except models.ReplacedError:
+            return True
+        return False
 
     def embedded(self) -> int:
-        """How many rows have their vectors; the others wait."""
+        """How many rows wait for no vector."""
         if self.vectors is None:
-            query = "SELECT value FROM meta WHERE key = 'rows'"
-        else:
-            query = "SELECT value FROM meta WHERE key = 'embedded'"
-        found = self.db.execute(query).fetchone()
-        return 0 if found is None else int(found[0])
+            return database.rows_of(self.db)
+        return models.found(self.db, self.vectors.number).embedded
+
+    def waiting(self) -> int:
+        """How many rows do."""
+        return database.rows_of(self.db) - self.embedded()
 
     def quick_embedder(self) -> Embedder | None:
-        """The embedder, if it is so fast that no row has to wait for it."""
-        return None if self.vectors is None else self.vectors.quick_embedder()
+        """The embedder, if it is so fast that no row has to wait for it, and none does."""
+        if self.vectors is None or self.waiting():
+            return None
+        return self.vectors.quick_embedder()
 
     def embed(self, first: int, texts: list[str], worked: Encoded | None) -> None:
         """Store what the rows from `first` on mean, unless that takes too long: then they wait."""
@@ -67,22 +99,19 @@ class Build:
         if worked is not None:
             self.give_vectors(first, worked)
         elif self.vectors.at_once is None or len(texts) <= self.vectors.at_once:
-            self.store_vectors(first, texts)
-
-    def store_vectors(self, first: int, texts: list[str]) -> None:
-        """Store what the rows from `first` on mean; published by the commit that follows."""
-        if self.vectors is not None:
-            self.vectors.write(first, texts)
-            self._note_embedded(first + len(texts))
+            self.give_vectors(first, self.vectors.made_of(texts))
 
     def give_vectors(self, first: int, vectors: Encoded) -> None:
         """Store the vectors of the rows from `first` on; published by the commit that follows."""
         if self.vectors is not None:
-            self.vectors.write_encoded(first, vectors)
-            self._note_embedded(first + len(vectors.worth))
+            self.vectors.write(first, vectors)
+            models.note(self.db, self.vectors.number, first + len(vectors.worth))
 
-    def _note_embedded(self, rows: int) -> None:
-        self.db.execute("REPLACE INTO meta VALUES ('embedded', ?)", (rows,))
+    def take_back_vectors(self, first: int, rows: int) -> None:
+        """Have these rows, the last that were embedded, wait for their vectors again."""
+        if self.vectors is not None:
+            self.vectors.blank(np.arange(first, first + rows))
+            models.note(self.db, self.vectors.number, first)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -91,6 +120,7 @@ class Build:
             self.db.execute("BEGIN IMMEDIATE")
             if not self.is_current():
                 raise database.UnfitError("it was replaced meanwhile")
+            self.embedded()  # or the vectors were
             yield self.db
             self.db.execute("COMMIT")
         finally:
@@ -103,6 +133,8 @@ class Build:
         try:
             self.db.execute("BEGIN")
             self.snapshot.refresh()
+            if self.vectors is not None:
+                self.vectors.look(self.snapshot.blanked)
             yield self.db
         finally:
             if self.db.in_transaction:

@@ -170,8 +170,7 @@ class CatchUp:
 def is_settled(build: Build) -> bool:
     """Whether nothing that was noted waits to be read, and no row for its vector; in a moment."""
     snapshot = build.snapshot
-    is_embedded = build.vectors is None or snapshot.embedded >= snapshot.rows
-    return is_embedded and snapshot.once(_is_idle)
+    return snapshot.embedded >= snapshot.rows and snapshot.once(_is_idle)
 
 
 def _is_idle(db: sqlite3.Connection) -> bool:

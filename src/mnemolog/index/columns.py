@@ -11,7 +11,8 @@ notices what a power loss took.
 
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,9 @@ _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
 
 # Files grow by so many rows at a time, so that a mapping lasts for many appends.
 _CHUNK = 65_536
+
+# Of the name of a file of a model: what it holds, the build, the model, the ending.
+_PARTS = 4
 
 _CHECK = np.dtype("<u4")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -107,6 +111,14 @@ class Columns:
             held = self._maps[name] = self._map(name, rows)
         return held[0][:rows]
 
+    def room(self, name: str) -> int:
+        """How many rows a file has room for, be they published or not; none if there is none."""
+        try:
+            size = os.stat(self._path(name)).st_size
+        except FileNotFoundError:
+            return 0
+        return size // (self._types[name].itemsize * self._widths[name])
+
     def is_cut(self) -> bool:
         """Whether a file lost what is mapped of it."""
         for held, mapped in self._maps.values():
@@ -152,6 +164,19 @@ class Columns:
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}.{self._build}.col"
+
+
+def of_models(folder: str) -> dict[str, str]:
+    """The files whose columns are those of a model, each with the model's number."""
+    parts = {name: name.split(".") for name in os.listdir(folder)}
+    return {name: found[2] for name, found in parts.items() if len(found) == _PARTS}
+
+
+def remove(folder: str, names: Iterable[str]) -> None:
+    """Remove files; another may have been there first."""
+    for name in names:
+        with suppress(FileNotFoundError):
+            os.unlink(f"{folder}/{name}")
 
 
 def _is_cut(held: Array, mapped: mmap.mmap | None) -> bool:

@@ -13,10 +13,13 @@ from urllib.parse import quote
 NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE model (name TEXT PRIMARY KEY, number TEXT NOT NULL, size INTEGER NOT NULL,
+    embedded INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0,
+    blanked INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE log (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
     session TEXT, user TEXT, created TEXT, written TEXT, updated TEXT, closed INTEGER,
@@ -99,10 +102,13 @@ def ident(folder: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def content(folder: str) -> bytes:
-    """Every byte of the database's file."""
-    with open(f"{folder}/{NAME}", "rb") as file:
-        return file.read()
+def content(connection: sqlite3.Connection) -> bytes | None:
+    """Every page of the database, used or not; None if this SQLite cannot tell.
+
+    Never by opening the file: closing it would give up the locks of this process, and whoever
+    closes the database next would remove the journal that we still write to.
+    """
+    return connection.serialize() if hasattr(connection, "serialize") else None
 
 
 def make_folder(folder: str) -> None:
@@ -143,6 +149,12 @@ def build_of(connection: sqlite3.Connection) -> str:
     """What tells this build of the index from every other one."""
     (build,) = connection.execute("SELECT value FROM meta WHERE key = 'build'").fetchone()
     return str(build)
+
+
+def rows_of(connection: sqlite3.Connection) -> int:
+    """How many rows there are."""
+    (rows,) = connection.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    return int(rows)
 
 
 def _stamp(identity: str) -> str:

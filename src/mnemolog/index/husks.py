@@ -19,6 +19,17 @@ def read(db: sqlite3.Connection) -> Rows:
     return np.concatenate(found)
 
 
+def among(db: sqlite3.Connection, first: int, rows: int) -> Rows:
+    """Those of some rows, from `first` on."""
+    found = [np.empty(0, np.int64)]
+    blocks = (first // _BLOCK, (first + rows) // _BLOCK)
+    query = "SELECT block, bits FROM husk WHERE block BETWEEN ? AND ?"
+    for block, bits in db.execute(query, blocks):
+        found.append(block * _BLOCK + np.flatnonzero(_unpacked(bits)))
+    every = np.concatenate(found)
+    return every[(every >= first) & (every < first + rows)]
+
+
 def add(db: sqlite3.Connection, rows: Rows) -> None:
     """Remember some more; inside a transaction."""
     for block in np.unique(rows // _BLOCK).tolist():

@@ -7,13 +7,14 @@ from threading import RLock
 from typing import TypeVar
 
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageError, StorageIOError
-from mnemolog.index import catalogue, database, mending, purging, restarts, unlearned
+from mnemolog.index import catalogue, database, mending, purging, restarts, tokens, unlearned
 from mnemolog.index.behind import Behind
-from mnemolog.index.build import Build, identity_of
+from mnemolog.index.build import Build
 from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
+from mnemolog.index.models import ReplacedError
 from mnemolog.index.search import Search
 from mnemolog.index.waiting import Waiting
 from mnemolog.index.windows import Windows
@@ -54,7 +55,7 @@ class Index:
         self._build: Build | None = None
         self._tried: tuple[int, int] | None = None
         self._unfit: tuple[int, int] | None = None
-        self._behind = Behind(self._embed_some)
+        self._behind = Behind(self._embed_more)
 
     def forget(self) -> None:
         """Let go of the parent's database without closing it, as a forked child must."""
@@ -87,11 +88,15 @@ class Index:
         """Do some work; if the index is in the way, make it anew and try once more."""
         with self._mutex:
             is_mended = False
+            trouble: Exception
             for _ in range(_TRIES):
                 try:
                     return self._attempt(work)
                 except MnemologError:
                     raise
+                except ReplacedError as error:
+                    trouble = error
+                    continue  # it is opened again, with other vectors
                 except mending.TROUBLE as error:
                     trouble = error
                 if database.ident(self._folder) != self._tried:
@@ -109,8 +114,11 @@ class Index:
                 return work(self._opened())
             except MnemologError:
                 raise
-            except mending.TROUBLE:
+            except mending.TROUBLE as error:
+                is_replaced = self._build is not None and self._build.is_replaced()
                 self._drop()
+                if is_replaced:  # the files of its vectors went while it was searching them
+                    raise ReplacedError(str(error)) from error
                 raise
 
     def _prepare(self) -> None:
@@ -123,7 +131,7 @@ class Index:
             database.make_folder(self._folder)
             with self._gate.alone():
                 if database.ident(self._folder) in (None, self._unfit):
-                    database.make(self._folder, identity_of(self._embedder))
+                    database.make(self._folder, tokens.identity())
             self._tried = database.ident(self._folder)
         self._unfit = None
 
@@ -209,13 +217,13 @@ class Index:
         if build.vectors is None or self._behind.is_at_work:
             return
         waiting = Waiting(build, self._feed)
-        waiting.embed(build.vectors.at_once)
+        waiting.embed(waiting.at_once)
         if waiting.left():
             self._behind.wake()
 
-    def _embed_some(self, most: int) -> int:
-        """Embed so many of the rows that wait, while others go on; says how many still do."""
-        taken = self._use(lambda build: Waiting(build, self._feed).take(most))
+    def _embed_more(self) -> int:
+        """Embed some of the rows that wait, while others go on; says how many still do."""
+        taken = self._use(lambda build: Waiting(build, self._feed).take())
         if taken is None or taken.build.vectors is None:
             return 0
         vectors = taken.build.vectors.made_of(taken.texts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog import paths
-from mnemolog.index import postings
+from mnemolog.index import database, postings
 from mnemolog.index import uses as use_counts
 from mnemolog.index.build import Build
 from mnemolog.index.columns import FIELDS, NONE
@@ -116,7 +116,7 @@ class Intake:
         self._words = Words(db)
         self._living = 0
         self._home = 0
-        (self.rows,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+        self.rows = database.rows_of(db)
         self._rounds = [Round(self.rows, len(_COLUMNS), crew)]
         self._terms: list[postings.Counted] = []
         self._unsealed = 0

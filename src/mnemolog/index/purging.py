@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from mnemolog.index import postings
+from mnemolog.index import database, postings
 from mnemolog.index.build import Build
 from mnemolog.index.postings import Rows, Segment
 from mnemolog.model.entry import TYPES
@@ -30,6 +30,7 @@ _OF_ROWS = (
 def purge(build: Build, gone: Wiped | str) -> bool:
     """Forget some entries of a log, or a whole log; False if the journal could not be emptied."""
     with build.writing() as db:
+        build.sweep()
         name = gone if isinstance(gone, str) else gone.log
         found = db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
         rows = _void_rows(build, db, found[0] if found else None)
@@ -56,7 +57,7 @@ def _is_rid_of(build: Build, words: Collection[str]) -> bool:
 
 def _void_rows(build: Build, db: sqlite3.Connection, log: int | None) -> Rows:
     """The rows of a log, and of logs that are no longer there, that no entry goes by."""
-    (count,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    count = database.rows_of(db)
     query = "SELECT row FROM dead WHERE row NOT IN (SELECT row FROM entry)"
     void = np.fromiter((row for (row,) in db.execute(query)), np.uint32)
     logs = build.columns.read("log", count)
@@ -67,7 +68,7 @@ def _void_rows(build: Build, db: sqlite3.Connection, log: int | None) -> Rows:
 
 
 def _rows_of(build: Build, log: int) -> Rows:
-    (count,) = build.db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    count = database.rows_of(build.db)
     return np.flatnonzero(build.columns.read("log", count) == log).astype(np.uint32)
 
 
@@ -108,15 +109,13 @@ def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
     lone = _forget_tail(db, numbers) | _forget_segments(db, rows)
     words = _forget_words(db, lone)
-    if build.vectors is not None:
-        for row in rows[rows < build.embedded()].tolist():
-            build.vectors.write(row, [""])
+    build.blank(rows.astype(np.int64))
     return words
 
 
 def _forget_names(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
     """Agents and types of one's own that no entry names any more, hidden ones included."""
-    (count,) = db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
+    count = database.rows_of(db)
     gone: set[str] = set()
     for column in ("agent", "kind"):
         numbers = build.columns.read(column, count)

@@ -47,7 +47,7 @@ class Search:
         self._db = build.db
         self._snapshot = build.snapshot
         self._vectors = build.vectors
-        self._embedded = build.snapshot.embedded if build.vectors else build.snapshot.rows
+        self._embedded = build.snapshot.embedded
         self._query = query
         self._log = log
         self._now = int(now.timestamp() * 1000)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import husks, postings, turns
+from mnemolog.index import database, husks, models, postings, turns
 from mnemolog.index.columns import Array, Columns
 from mnemolog.index.names import Names
 from mnemolog.index.postings import Held, Segment
@@ -22,14 +22,17 @@ _FEW = 20_000
 class Snapshot:
     """The rows as of one moment; refreshed at the cost of what is new."""
 
-    def __init__(self, db: sqlite3.Connection, columns: Columns) -> None:
+    def __init__(self, db: sqlite3.Connection, columns: Columns, model: str | None) -> None:
         self._db = db
         self._columns = columns
+        self._model = model
         self._version: tuple[int, int] | None = None
         self._held: dict[str, Array] = {}
         self.rows = 0
         self.embedded = 0
-        """How many rows have their vectors; the others wait."""
+        """How many rows wait for no vector."""
+        self.blanked = 0
+        """How often vectors were overwritten; else they only become more."""
         self.segments: list[Segment] = []
         self.tail = _tail([])
         self.living = np.zeros(0, bool)
@@ -55,9 +58,11 @@ class Snapshot:
 
     def _read(self) -> None:
         self.places, self._told, self._beside = {}, {}, None
-        (self.rows,) = self._db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone()
-        embedded = self._db.execute("SELECT value FROM meta WHERE key = 'embedded'").fetchone()
-        self.embedded = 0 if embedded is None else embedded[0]
+        self.rows = database.rows_of(self._db)
+        self.embedded, self.blanked = self.rows, 0
+        if self._model is not None:
+            model = models.found(self._db, self._model)
+            self.embedded, self.blanked = model.embedded, model.blanked
         query = "SELECT id, base, rows FROM segment ORDER BY base"
         self.segments = [Segment(*row) for row in self._db.execute(query)]
         self.names.refresh()

@@ -24,7 +24,7 @@ def thin(build: Build) -> int:
     if not _is_due(build.db):
         return 0
     with build.writing() as db:
-        rows = _void(db, build.embedded())
+        rows = _void(db)
         purging.forget(build, db, rows.astype(np.uint32))
         db.executemany("DELETE FROM dead WHERE row = ?", ((row,) for row in rows.tolist()))
         husks.add(db, rows)
@@ -41,10 +41,10 @@ def _is_due(db: sqlite3.Connection) -> bool:
     return bool(dead - known.get("hidden", 0) >= max(LEAST, left / SHARE))
 
 
-def _void(db: sqlite3.Connection, embedded: int) -> Rows:
-    """The dead rows that no entry goes by; one that waits for its vector waits here too."""
-    query = "SELECT row FROM dead WHERE row < ? AND row NOT IN (SELECT row FROM entry)"
-    return np.fromiter((row for (row,) in db.execute(query, (embedded,))), np.int64)
+def _void(db: sqlite3.Connection) -> Rows:
+    """The dead rows that no entry goes by."""
+    query = "SELECT row FROM dead WHERE row NOT IN (SELECT row FROM entry)"
+    return np.fromiter((row for (row,) in db.execute(query)), np.int64)
 
 
 def _note(db: sqlite3.Connection) -> None:

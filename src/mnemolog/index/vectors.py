@@ -4,7 +4,7 @@ Up to a hundred thousand rows all are compared exactly. Beyond that, a first pas
 signs of the dimensions, one bit each, and the nearest rows are compared exactly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ _SAMPLE = 16_384
 # among the cores, whose waking would cost more than it brings.
 _CHUNK = 1024
 _CODES = 16_384
+# Up to so many numbers are held as they are multiplied, in 16 MiB.
+_MOST_HELD = 4 * 1024 * 1024
 _BITS_OF_BYTES = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 
 
@@ -56,38 +58,62 @@ def joined(parts: Sequence[Encoded]) -> Encoded:
     return Encoded(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-class Vectors:
+class Stored:
     """The vectors of all rows, in three files: bytes, what each row's bytes are worth, signs."""
 
-    def __init__(self, folder: str, build: str, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.name = embedder.name
-        self._bytes = Columns(folder, build, {"vector": "i1"}, embedder.size)
+    def __init__(self, folder: str, build: str, number: str, size: int) -> None:
+        self.number = number
+        self._size = size
+        build = f"{build}.{number}"
+        self._bytes = Columns(folder, build, {"vector": "i1"}, size)
         self._worth = Columns(folder, build, {"worth": "<f4"})
-        self._signs = Columns(folder, build, {"sign": "u1"}, -(-embedder.size // 8))
-        self.at_once: int | None = getattr(embedder, "at_once", None)
+        self._signs = Columns(folder, build, {"sign": "u1"}, -(-size // 8))
 
-    def made_of(self, texts: Sequence[str]) -> Encoded:
-        """The vectors of texts."""
-        return encoded(self._embedder.embed(texts))
-
-    def write(self, first: int, texts: Sequence[str]) -> None:
-        """Embed and store rows from `first` on."""
-        self.write_encoded(first, self.made_of(texts))
-
-    def write_encoded(self, first: int, vectors: Encoded) -> None:
+    def write(self, first: int, vectors: Encoded) -> None:
         """Store rows from `first` on."""
         self._bytes.write(first, {"vector": vectors.stored})
         self._worth.write(first, {"worth": vectors.worth})
         self._signs.write(first, {"sign": vectors.signs})
 
-    def quick_embedder(self) -> Embedder | None:
-        """The embedder, if it sets no bound to how many texts a search may wait for."""
-        return self._embedder if self.at_once is None else None
+    def blank(self, rows: RowNumbers) -> None:
+        """Overwrite these rows, each greater than the one before, as far as there is any of them;
+        one that was written and never published too."""
+        rows = rows[rows < self._bytes.room("vector")]
+        breaks = np.flatnonzero(np.diff(rows) != 1) + 1
+        for run in np.split(rows, breaks) if len(rows) else ():
+            for first in range(int(run[0]), int(run[-1]) + 1, _CODES):
+                count = min(_CODES, int(run[-1]) + 1 - first)
+                self.write(first, encoded(np.zeros((count, self._size), np.float32)))
 
     def is_whole(self, rows: int) -> bool:
         """Whether every row still is what was written."""
         return all(one.is_whole(rows) for one in (self._bytes, self._worth, self._signs))
+
+
+class Vectors(Stored):
+    """The vectors of the model in use, and what makes them."""
+
+    def __init__(self, folder: str, build: str, number: str, embedder: Embedder) -> None:
+        super().__init__(folder, build, number, embedder.size)
+        self._embedder = embedder
+        self.name = embedder.name
+        self.at_once: int | None = getattr(embedder, "at_once", None)
+        self._blanked = self._asked = 0
+        self._held = np.empty((0, embedder.size), np.float32)
+        self._filled = 0
+
+    def look(self, blanked: int) -> None:
+        """Take note how often vectors were overwritten; what is held from before is void."""
+        if blanked != self._blanked:
+            self._blanked, self._filled = blanked, 0
+
+    def made_of(self, texts: Sequence[str]) -> Encoded:
+        """The vectors of texts."""
+        return encoded(self._embedder.embed(texts))
+
+    def quick_embedder(self) -> Embedder | None:
+        """The embedder, if it sets no bound to how many texts a search may wait for."""
+        return self._embedder if self.at_once is None else None
 
     def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness | None":
         """How close those of the first so many rows that are in sight come to a text; None if the
@@ -97,20 +123,42 @@ class Vectors:
 
     def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:
         """The cosine of the query with each of these of the first so many rows."""
-        stored = self._bytes.read("vector", rows)
         worth = self._worth.read("worth", rows)
         found = np.empty(len(chosen), np.float32)
-        room = np.empty((min(_CHUNK, len(chosen)), len(query)), np.float32)
         is_all = len(chosen) == rows
-        for start in range(0, len(chosen), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            some = stored[part] if is_all else stored[chosen[part]]
-            block = room[: len(some)]
-            np.copyto(block, some)
-            np.dot(block, query, out=found[part])
+        for start, block in self._blocks(rows, None if is_all else chosen):
+            np.dot(block, query, out=found[start : start + len(block)])
         found *= worth if is_all else worth[chosen]
         # The last digits depend on where a row lies.
         return found.round(5, out=found)
+
+    def _blocks(self, rows: int, chosen: RowNumbers | None) -> Iterator[tuple[int, Floats]]:
+        """The chosen rows as they are multiplied, or all; each block lasts until the next."""
+        stored = self._bytes.read("vector", rows)
+        held = self._floats(stored) if chosen is None else None
+        count = rows if chosen is None else len(chosen)
+        room = np.empty((min(_CHUNK, count), self._size), np.float32) if held is None else held
+        for start in range(0, count, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            if held is not None:
+                yield start, held[part]
+                continue
+            some = stored[part] if chosen is None else stored[chosen[part]]
+            np.copyto(room[: len(some)], some)
+            yield start, room[: len(some)]
+
+    def _floats(self, stored: Array) -> Floats | None:
+        """All rows as they are multiplied, if these are few, and not asked for but once."""
+        self._asked += 1
+        if self._asked == 1 or stored.size > _MOST_HELD:
+            return None
+        rows, filled = len(stored), self._filled
+        if len(self._held) < rows:
+            held, self._held = self._held, np.empty((rows + _CHUNK, self._size), np.float32)
+            self._held[:filled] = held[:filled]
+        self._held[filled:rows] = stored[filled:]
+        self._filled = max(filled, rows)
+        return self._held[:rows]
 
     def nearest(self, query: Floats, rows: int, chosen: RowNumbers) -> RowNumbers:
         """Those of the chosen rows whose signs differ least from the query's."""

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mnemolog.errors import SessionCorruptError, StorageError
+from mnemolog.index import database, husks
 from mnemolog.index.build import Build
+from mnemolog.index.husks import Rows
 from mnemolog.index.intake import spoken
 from mnemolog.index.vectors import Encoded
 from mnemolog.model.entry import Entry
@@ -18,6 +20,11 @@ from mnemolog.ports import Feed, Progress
 _PLACE = ("segment", "offset", "bytes")
 # So many at a time, where nobody is kept waiting.
 _BATCH = 256
+# So many behind the searches: one in between waits for the blink of an eye.
+_EACH = 8
+# A search waits for so many of an embedder that sets no bound; only after a change of the model
+# do more of its rows wait.
+_QUICK = 1024
 
 
 class Taken(NamedTuple):
@@ -45,47 +52,68 @@ class Waiting:
             if progress is not None:
                 progress(total - left, total)
 
+    @property
+    def at_once(self) -> int:
+        """How many rows a search may wait for."""
+        bound = self._build.vectors.at_once if self._build.vectors else None
+        return _QUICK if bound is None else bound
+
     def left(self) -> int:
         """How many rows wait."""
-        query = "SELECT key, value FROM meta WHERE key IN ('rows', 'embedded')"
-        found = dict(self._build.db.execute(query).fetchall())
-        embedded = found["rows"] if self._build.vectors is None else found.get("embedded", 0)
-        return int(found["rows"]) - int(embedded)
-
-    def _rows(self) -> int:
-        query = "SELECT value FROM meta WHERE key = 'rows'"
-        return int(self._build.db.execute(query).fetchone()[0])
+        return self._build.waiting()
 
     def _embed_some(self, most: int) -> int:
-        """Embed rows of one log; says how many, and 0 once none is left."""
-        if self.left() == 0:
+        """Embed rows of one log; says how many, and 0 once none is left, or not now."""
+        if self._build.vectors is None or self.left() == 0:
             return 0
         with self._build.writing():
             taken = self._taken(most)
-            self._build.store_vectors(taken.first, taken.texts)
-            self._blank_if_moved(taken)
-        return len(taken.texts)
+            if not taken.texts:
+                return 0  # others were there first
+            vectors = self._build.vectors.made_of(taken.texts)
+            return len(taken.texts) if self._is_stored(taken, vectors) else 0
 
-    def take(self, most: int) -> Taken | None:
+    def take(self) -> Taken | None:
         """Rows of one log to embed without holding anybody up; None once none is left."""
         if self.left() == 0:
             return None
         with self._build.moment():
-            return self._taken(most)
+            taken = self._taken(self._each())
+        return taken if taken.texts else None
+
+    def _each(self) -> int:
+        is_quick = self._build.vectors is not None and self._build.vectors.at_once is None
+        return _BATCH if is_quick else _EACH
 
     def give(self, taken: Taken, vectors: Encoded) -> int:
-        """Store what was made of rows, if they still are those that wait; says how many do now."""
+        """Store what was made of rows, if they still are those that wait; says how many do now,
+        and 0 if there is no going on before the logs are read again."""
         if taken.build is self._build:
             with self._build.writing():
                 if self._build.embedded() == taken.first and self._log_of(taken.first) == taken.log:
-                    dead = np.array(sorted(self._dead(taken.first, len(taken.texts))), np.intp)
-                    self._build.give_vectors(taken.first, vectors.without(dead - taken.first))
-                    self._blank_if_moved(taken)
+                    void = self._void(taken.first, len(taken.texts)) - taken.first
+                    if not self._is_stored(taken, vectors.without(void)):
+                        return 0
         return self.left()
+
+    def _is_stored(self, taken: Taken, vectors: Encoded) -> bool:
+        """Store vectors, unless their log was rewritten since it was last caught up with.
+
+        Some of it may have been erased. That is looked at last: whoever erases comes to the index
+        after the log, and waits for us there. The log is read again before its rows are embedded.
+        """
+        self._build.give_vectors(taken.first, vectors)
+        name, generation = taken.log
+        if not name or self._generation(name) == generation:
+            return True
+        self._build.take_back_vectors(taken.first, len(taken.texts))
+        self._build.db.execute("INSERT OR IGNORE INTO pending VALUES (?)", (name,))
+        return False
 
     def _taken(self, most: int) -> Taken:
         first = self._build.embedded()
-        logs = self._build.columns.read("log", self._rows())[first : first + most]
+        logs = self._build.columns.read("log", database.rows_of(self._build.db))
+        logs = logs[first : first + most]
         rows = int((logs == logs[:1]).cumprod().sum())
         log = self._log_of(first) if rows else ("", 0)
         return Taken(self._build, first, log, self._texts(first, rows, *log))
@@ -97,26 +125,26 @@ class Waiting:
         name, generation = self._build.db.execute(query, (log,)).fetchone() or ("", 0)
         return name, generation
 
-    def _blank_if_moved(self, taken: Taken) -> None:
-        """A log may have been erased while it was embedded."""
-        name, generation = taken.log
-        if name and self._generation(name) != generation:
-            self._build.store_vectors(taken.first, [""] * len(taken.texts))
-
     def _texts(self, first: int, rows: int, name: str, generation: int) -> list[str]:
         """What was said in these rows of a log; nothing where a row is void by now."""
         columns = (self._build.columns.read(column, first + rows) for column in _PLACE)
         places = list(zip(*(column[first:].tolist() for column in columns), strict=True))
-        dead = self._dead(first, rows)
+        void = set(self._void(first, rows).tolist())
         found = self._entries(name, generation, places)
         return [
-            "" if entry is None or row in dead else spoken(entry)
+            "" if entry is None or row in void else spoken(entry)
             for row, entry in enumerate(found, first)
         ]
 
-    def _dead(self, first: int, rows: int) -> set[int]:
-        query = "SELECT row FROM dead WHERE row >= ? AND row < ?"
-        return {row for (row,) in self._build.db.execute(query, (first, first + rows))}
+    def _void(self, first: int, rows: int) -> Rows:
+        """The rows that stand for nothing any more; one that is hidden can come back."""
+        query = (
+            "SELECT row FROM dead WHERE row >= ? AND row < ?"
+            " AND row NOT IN (SELECT row FROM hidden)"
+        )
+        found = self._build.db.execute(query, (first, first + rows))
+        dead = np.fromiter((row for (row,) in found), np.int64)
+        return np.union1d(dead, husks.among(self._build.db, first, rows))
 
     def _entries(
         self, name: str, generation: int, places: list[tuple[int, int, int]]

@@ -16,6 +16,8 @@ from mnemolog.ports import Progress
 from mnemolog.ports.keeping import Looked, Trace
 
 _PIECE = 1 << 20
+_DATABASE = f"{paths.INDEX}/index.db"
+_kept: dict[tuple[str, object], File] = {}
 _GZIP = b"\x1f\x8b"
 _ARCHIVED = re.compile(rf"{paths.ARCHIVE}/([^/]+?)(?:\.g\d+\.jsonl\.gz|\.tar\.gz)")
 
@@ -32,7 +34,7 @@ def scan(
     longest = max((len(one) for one in needles.values()), default=0)
     for done, path in enumerate(found, 1):
         try:
-            file = disk.open(path, "read")
+            file = _opened(disk, path)
         except FileNotFoundError:
             continue  # removed meanwhile
         for trace in _scan_pieces(path, _told(path, _pieces(file), told), needles, longest):
@@ -41,6 +43,21 @@ def scan(
             yield from _in_archive(path, file, needles, longest, told)
         if progress is not None:
             progress(done, len(found))
+
+
+def _opened(disk: Disk, path: str) -> File:
+    """A file to read; those of the index's database once, and never closed again.
+
+    Whoever closes any descriptor of a file gives up all locks of the process on it. SQLite would
+    go on as if it had them, and another process would remove the journal under its feet.
+    """
+    root = getattr(disk, "root", None)
+    if root is None or not path.startswith(_DATABASE):
+        return disk.open(path, "read")
+    key = (root, disk.ident(path))
+    if key not in _kept:
+        _kept[key] = disk.open(path, "read")
+    return _kept[key]
 
 
 def _nobody(path: str, size: int) -> None:
