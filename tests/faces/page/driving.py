@@ -174,3 +174,8 @@ def signed_in(context: BrowserContext, token: str) -> BrowserContext:
     """A profile that has a token, as after the link of the server was opened."""
     context.add_init_script(f"localStorage.setItem('mnemolog.token', {json.dumps(token)})")
     return context
+
+
+def sent(request: Request) -> int:
+    """How many bytes of an answer went over the wire, packed as they were."""
+    return request.sizes()["responseBodySize"]

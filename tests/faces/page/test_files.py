@@ -1,5 +1,6 @@
 """The page's files: what was vendored is what is shipped, and nothing grows without being seen."""
 
+import asyncio
 import gzip
 import json
 import re
@@ -129,3 +130,37 @@ def test_the_index_names_every_module_of_its_view_and_no_other_view(path: str, v
     names = {one.split(page.hash)[1] for one in named}
     assert {"/app.js", "/vendor/preact.js", "/lib/route.js", f"/views/{view}.js"} <= names
     assert [one for one in names if one.startswith("/views/")] == [f"/views/{view}.js"]
+
+
+def asked(accepted: bytes) -> tuple[dict[bytes, bytes], bytes]:
+    """The headers and the bytes that go over the wire for one module."""
+    sent: list = []
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    async def receive():
+        raise AssertionError("the page reads nothing of a request")
+
+    scope = {"method": "GET", "path": "/static/app.js", "headers": [(b"accept-encoding", accepted)]}
+    asyncio.run(Page()(scope, receive, send))
+    return dict(sent[0]["headers"]), sent[1]["body"]
+
+
+@pytest.mark.parametrize("accepted", [b"gzip, deflate, br, zstd", b"br;q=1.0, GZIP; q=0.8"])
+def test_files_are_sent_packed_to_whoever_takes_them_so(accepted: bytes):
+    headers, body = asked(accepted)
+    assert headers[b"content-encoding"] == b"gzip"
+    assert headers[b"vary"] == b"accept-encoding"
+    assert headers[b"content-length"] == str(len(body)).encode()
+    plain = (Path(routes.STATIC) / "app.js").read_bytes()
+    assert len(body) < len(plain)
+    assert gzip.decompress(body) == plain
+
+
+@pytest.mark.parametrize("accepted", [b"", b"br", b"gzip;q=0", b"gzip;q=0.000", b"identity"])
+def test_files_are_sent_as_they_are_to_whoever_does_not(accepted: bytes):
+    headers, body = asked(accepted)
+    assert b"content-encoding" not in headers
+    assert headers[b"vary"] == b"accept-encoding"
+    assert body == (Path(routes.STATIC) / "app.js").read_bytes()

@@ -5,11 +5,13 @@ where they never change, so that a browser keeps them until another version is i
 modules that a view needs are named in its index, so that none is found only when another is read.
 """
 
+import gzip
 import mimetypes
 import os
 import posixpath
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -52,6 +54,7 @@ HEADERS = {
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json",
           ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml"}  # fmt: skip
 _IMPORT = re.compile(r'^(?:import|export) [^"]*? from "(\.[^"]+)"', re.MULTILINE)
+_GZIP = re.compile(r"gzip(?:;q=(?!0(?:\.0*)?$).*)?")
 _UNTIL_CHANGED = "no-cache"
 _FOR_EVER = "public, max-age=31536000, immutable"
 _MISSING = b"""<!doctype html><meta charset="utf-8"><title>mnemolog</title>
@@ -88,16 +91,21 @@ class Page:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = self.answer(scope["method"], unquote(scope["path"]))
+        packed = _takes_gzip(scope)
+        body = _packed(given.body) if packed else given.body
         headers = {
             **HEADERS,
             "content-type": given.kind,
             "cache-control": given.keep,
-            "content-length": str(len(given.body)),
+            "vary": "accept-encoding",
+            "content-length": str(len(body)),
+            **({"content-encoding": "gzip"} if packed else {}),
         }
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": given.status, "headers": raw})
-        body = b"" if scope["method"] == "HEAD" else given.body
-        await send({"type": "http.response.body", "body": body})
+        await send(
+            {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body}
+        )
 
     def answer(self, method: str, path: str) -> Given:
         """What stands at a path."""
@@ -117,6 +125,20 @@ class Page:
         keep = _UNTIL_CHANGED if own == name else _FOR_EVER
         body = self._files.get(own)
         return _nothing() if body is None else Given(200, _kind(own), keep, body)
+
+
+def _takes_gzip(scope: Scope) -> bool:
+    said = [
+        value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-encoding"
+    ]
+    codings = [coding.replace(" ", "").lower() for one in said for coding in one.split(",")]
+    return any(_GZIP.fullmatch(coding) for coding in codings)
+
+
+@cache
+def _packed(body: bytes) -> bytes:
+    """Packed once for each file: there are only those of the page."""
+    return gzip.compress(body, mtime=0)
 
 
 def _view(path: str) -> str:
