@@ -22,7 +22,8 @@ HOSTILE = [
     "xoxb-", "${", "[REDACTED:password]password=", "secret: [", "\\", "'", "token='", "\ue000",
     "identified by '", "ssn 123", "1-2-3-", "Private-Lines: 1\nA", "é@", "密码是", "key=a.b(",
     "credential('a','", "unseal key 1: ", "role a password ", "nonce=", "Basic QUJD",
-    "pw=[]string{",
+    "pw=[]string{", "--pass #1", "--pass a a ", 'password to "a', "aB3" * 21 + "\n",
+    "-----BEGIN CERTIFICATE-----" + ("\n" + "aB3" * 21) * 60 + "\n",
 ]  # fmt: skip
 
 

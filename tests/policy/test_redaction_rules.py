@@ -17,6 +17,7 @@ UUID = "-".join(samples.drawn(CHANCE, samples.HEX, length) for length in (8, 4, 
 OBJECT = samples.drawn(CHANCE, samples.HEX, 24)
 
 LEFT_ALONE = [
+    "Change-Id: I" + "0a1b2c3d4e" * 4,
     # commits, digests, ids
     f"commit {HEX40}", f"Merge: {HEX40[:7]} {HEX64[:7]}", HEX40, f"{HEX64}  file.tar.gz",
     f"sha256:{HEX64}", f"image@sha256:{HEX64}", f"Digest: sha256:{HEX64}", UUID, f"id: {UUID}",
@@ -52,6 +53,16 @@ LEFT_ALONE = [
     "a change must pass: `make check`", "the password for user 'jane' is reset",
     'password: "Enter your password"', "the token island2 is far", "auth tools 4you22",
     "support the --ask-pass option", "--ssl-key and --ssl-cert",
+    "rename `req->userpwd` to `req->hd_auth`", "add url_password to 'cleanse' list",
+    "Port htpasswd to python3 syntax", "rename db_password to 'passphrase'",
+    "a password is --method=sha-512 now", 'if userpwd is "username:", it is blank',
+    "all are now 100% Pass: N35, N3K", "auth: cleanups", "AUTH=XOAUTH2 in the URL",
+    "by ;AUTH=XOAUTH or", "AUTH=SCRAM-SHA-256 is known", "'update_password': 'on_create'",
+    f'"client_token": "hmac-sha256:{HEX64}"', "between 'Build-" + "0a1b2c3d4e" * 4 + "' and",
+    # flags that are spoken of
+    "say that --tls-password takes a password", "made --pass work on a private key as well.",
+    "a short form of --ask-vault-pass (#80527)", "tell of --ask-su-pass #9846",
+    "fix --ask-pass prompt", "--mail-auth documented", "--no-ntlm-auth renamed to --no-ntlm",
     "The secret to happiness is 42.", "pass the salt: it is 3 pm", "my key takeaways: 1, 2",
     # numbers
     "2024-03-15 10:22:33", "2024-03-15T10:22:33.123456Z", "version 10.15.7.1234", "192.168.100.200",
@@ -62,7 +73,7 @@ LEFT_ALONE = [
     "icon@2x.png", "lodash@4.17.21", "@types/node", "user@localhost", "a@b", "me @ home.org",
     "x = y@z", "https://medium.com/@author/post", "ssh-ed25519-cert-v01@openssh.com",
     # public keys
-    f"ssh-rsa AAAA{BASE64_88}",
+    f"ssh-rsa AAAA{BASE64_88}", f'"ssh_key": "ssh-rsa AAAA{BASE64_88 * 3} me@host"',
     f"-----BEGIN PUBLIC KEY-----\n{BASE64_88[:64]}\n-----END PUBLIC KEY-----",
 ]  # fmt: skip
 
@@ -127,11 +138,36 @@ def test_a_secret_is_hidden_wherever_it_is_written(place):
         ("TWITTER_OAUTH_KEY=twitteroauthkey", "twitteroauth"),
         ("Server=a;User Id=b;Password=thing_of_mine;Database=c", "mine"),
         ("password:   somePASSWORD", "somePASS"),
+        ("set the password to 'tigerlily'", "tigerlily"),
+        ("I changed db_password to 'tigerlily'", "tigerlily"),
+        ("please reset the password to hunter2x", "hunter2x"),
+        ("Pass: hunter2x, user: me", "hunter2x"),
+        ("auth: hunter2x", "hunter2x"),
+        ("secret: tigerlily", "tigerlily"),
+        ("AUTH=A7XK29QVB3 in the file", "A7XK"),
+        ("'update_password': 'hunter2x'", "hunter2x"),
+        ("'admin_password': 'on_create'", "on_create"),
+        ("storePassword = 'tigerlily'", "tigerlily"),
         ("query: `auth-password=myAuthPassword&domain=b`", "myAuth"),
     ],
 )
 def test_a_password_made_by_a_person_is_hidden_too(text, secret):
     assert secret not in REDACTOR.text(text).text
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--password tigerlily", "--password tigerlily --verbose", "--password tigerlily host.org",
+        "--password=tigerlily is what I use", "--password 'tigerlily' is what I use",
+        "--password tigerlily9 is what I use", "--ask-pass=tigerlily", "--http-auth tigerlily99",
+        "--password '#9846'", "--client-secret tigerlily", "--password tigerlily shop users",
+    ],
+)  # fmt: skip
+def test_a_flag_that_is_used_gives_its_value(flag):
+    found = REDACTOR.text(f"tool {flag}").text
+    assert "tigerlily" not in found
+    assert "9846" not in found
 
 
 def test_basic_credentials_are_known_by_what_they_say():
@@ -215,3 +251,27 @@ def test_letters_that_change_their_length_in_lower_case_move_nothing():
 def test_a_long_random_word_needs_no_name():
     word = "".join(CHANCE.sample(string.ascii_letters + string.digits, 40)) + "7aB"
     assert REDACTOR.text(f"use {word} for it").counts == {"api-key": 1}
+
+
+LINE = "aB3" * 21 + "x"
+CERTIFICATE = "-----BEGIN CERTIFICATE-----"
+
+
+@pytest.mark.parametrize("name", ["CERTIFICATE", "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"])
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_the_lines_of_a_certificate_are_left_alone(name, indent):
+    lines = [f"-----BEGIN {name}-----", *[LINE] * 9, LINE[:44], f"-----END {name}-----"]
+    assert not REDACTOR.text("\n".join(indent + line for line in lines)).counts
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        f"{CERTIFICATE} my token:\n",
+        f"{CERTIFICATE}\n{LINE}\n-----END CERTIFICATE-----\n",
+        "-----BEGIN PRIVATE KEY-----\n",
+    ],
+)
+def test_such_a_line_anywhere_else_is_hidden(before):
+    assert REDACTOR.text(f"{before}{LINE[1:]}").text.count(LINE[1:]) == before.count(LINE)

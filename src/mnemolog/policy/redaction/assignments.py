@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mnemolog.policy.redaction.manners import Written, is_meant
-from mnemolog.policy.redaction.names import Family, family
+from mnemolog.policy.redaction.names import Family, family, is_act
 from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD, NAMES_OF_CHANCE
 from mnemolog.policy.redaction.spans import Span
-from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, read
+from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
 
 # A name and what joins it to its value. Every part is bounded; \uff1a is the wide colon.
 _HEAD = re.compile(
@@ -54,7 +54,7 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
 
 def secret_under(name: str, value: str) -> str | None:
     """The kind of a value that stands under this key of an object, or None."""
-    of = family(name)
+    of = None if is_act(name) and is_wordy(value) else family(name)
     return _kind(of) if of and is_secret(value, of, is_quoted=True) else None
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from mnemolog.policy.redaction.names import Family, family
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
-from mnemolog.policy.redaction.values import Value, is_secret, read
+from mnemolog.policy.redaction.values import Value, is_secret, is_wordy, read
 
 KEY, PASSWORD = "api-key", "password"
 
@@ -19,6 +19,14 @@ _FLAG = re.compile(
 _SAID_OF_FLAGS = frozenset(
     "option options flag flags argument arguments parameter parameters switch and or in to is was"
     " as are when if for from with not on can cannot should must will support".split()
+)
+# These flags are switches: they take no value, unless one is joined to them.
+_SWITCH = re.compile(r"(?:ask|prompt|no|enable|disable|without|show|skip)-")
+# What numbers an issue: `#12`, `(#12`.
+_ISSUE = re.compile(r"\(?#[0-9]{1,7}")
+# A sentence goes on: one of the next two words joins others, as no argument of a command does.
+_SENTENCE = re.compile(
+    r"(?: [a-z]{1,16})? (?:a|an|the|on|to|of|in|for|is|as|at|by|with|and|or|when|if|not)(?= |$)"
 )
 # The second of two strings is the password.
 _PAIR = r"s?\([\"'][^\"'\n]{1,80}[\"'],[ ]?(?=[\"'])"
@@ -75,11 +83,23 @@ def find_flags(text: str, folded: str) -> Iterator[Span]:
         value = read(text, found.end()) if of else None
         if of is None or value is None or value.text.startswith("-"):
             continue
-        if value.text.lower() in _SAID_OF_FLAGS and not value.is_quoted:
+        if not value.is_quoted and _is_spoken_of(folded, found, value):
             continue
         is_clear = of is Family.PASSWORD or (of is Family.SECRET and "-" in found[1])
         if is_secret(value.text, of, is_quoted=value.is_quoted or is_clear):
             yield Span(value.start, value.end, PASSWORD if of is Family.PASSWORD else KEY)
+
+
+def _is_spoken_of(folded: str, flag: re.Match[str], value: Value) -> bool:
+    """Whether a sentence goes on after the flag, and gives it no value."""
+    if flag[1].endswith("auth") and is_wordy(value.text):
+        return True  # a method, if it is a value at all
+    if not flag[0].endswith(" "):
+        return False
+    if value.text.lower() in _SAID_OF_FLAGS or _ISSUE.fullmatch(value.text):
+        return True
+    goes_on = is_wordy(value.text) and _SENTENCE.match(folded, value.end) is not None
+    return goes_on or _SWITCH.match(flag[1]) is not None
 
 
 def find_in_commands(text: str, folded: str) -> Iterator[Span]:

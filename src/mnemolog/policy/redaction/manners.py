@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from mnemolog.policy.redaction.names import Family
+from mnemolog.policy.redaction.names import Family, is_act
 from mnemolog.policy.redaction.randomness import has_digit, is_random
 from mnemolog.policy.redaction.values import Value, is_secret, is_wordy
 
@@ -46,6 +46,9 @@ _SETTER = re.compile(
 )
 _SIGN = re.compile(r"[A-Za-z!@#$%^&*]")
 LONGEST_SAID = 64
+# Before `the password to …`: without one of these something else is done with it.
+_GIVES = re.compile(r"set|chang|updat|default|switch|assign|equal", re.IGNORECASE)
+_MECHANISM = re.compile(r"[A-Z]{3,12}[0-9]?(?:-[A-Z]{1,8}|-[0-9]{1,3})*")
 _NUMBERED = re.compile(r"(?:sha|md|oauth|argon|base|utf|pbkdf|step|option|day|phase|[a-z])?[\d.]+")
 _LINE_END = ("", "\n", "\r")
 
@@ -56,7 +59,7 @@ def is_meant(it: Written) -> bool:
     if " " in it.value.text and it.name.lower() == "pass":
         return False  # a verb, and what passes
     if head["sign"] is not None:
-        return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
+        return not _is_described(it) and _is_given(it)
     if head["said"] is not None:
         return _is_said(it) if it.of is Family.PASSWORD else _is_plainly_random(it)
     if head["call"] is not None:
@@ -69,10 +72,27 @@ def is_meant(it: Written) -> bool:
     return it.is_secret(is_quoted=it.value.is_quoted)
 
 
+def _is_given(it: Written) -> bool:
+    return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
+
+
+def _is_described(it: Written) -> bool:
+    """`update_password: always`, `AUTH=PLAIN`, `auth: cleanups`, `100% pass: …`."""
+    name, word = it.name.lower(), it.value.text
+    if name == "pass":
+        return it.text.endswith("% ", 0, it.start)
+    if name == "auth" and not it.value.is_quoted:
+        is_subject = it.head["sign"] == ":" and is_wordy(word)
+        return is_subject or _MECHANISM.fullmatch(word) is not None
+    return is_act(it.name) and is_wordy(word)
+
+
 def _is_said(it: Written) -> bool:
     """`the password is hunter2`: a word with a digit in it, or one in quotes."""
     word = it.value.text
-    if it.name.lower() == "pass" or word.startswith("/"):
+    if it.name.lower() == "pass" or word.startswith(("/", "--")):
+        return False
+    if it.head["said"].strip() == "to" and not _GIVES.search(it.text, *_before_and_name(it)):
         return False
     if it.value.is_quoted:
         is_clear = bool(it.head["said"].strip()) or not is_wordy(word)
@@ -80,6 +100,10 @@ def _is_said(it: Written) -> bool:
     if not 6 <= len(word) <= LONGEST_SAID or not has_digit(word) or not _SIGN.search(word):
         return False
     return not _NUMBERED.fullmatch(word.lower()) and it.is_secret(is_quoted=False)
+
+
+def _before_and_name(it: Written) -> tuple[int, int]:
+    return max(0, it.start - 60), it.head.start("close")
 
 
 def _is_plainly_random(it: Written) -> bool:

@@ -64,6 +64,17 @@ _SECRETS = frozenset(
 )
 
 
+# What is done with a secret; a word under such a name says when or how.
+_ACT = re.compile(
+    r"(?:update|validate|require|generate|show|hide|ask|allow|force|forgot)(?=[_A-Z-])"
+)
+
+
+def is_act(name: str) -> bool:
+    """Whether a name tells what is done: `update_password`, `showToken`."""
+    return _ACT.match(name) is not None
+
+
 @lru_cache(maxsize=512)
 def family(name: str) -> Family | None:
     """What a name's value is, judged by its last words; None if the name means something else."""

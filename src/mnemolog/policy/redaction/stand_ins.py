@@ -40,6 +40,7 @@ _INTERPOLATED = ("${", "$(", "{{", "#{", "@{", "<%", "%(", "{}")
 _TEMPLATE = re.compile(
     r"""\$?<[^<>]*>? | \[[^\[\]]*\] | \{[\w.: -]*\}?                   # <your key>, [key], {key}
       | %[\w-]+% | \$[A-Za-z_]\w* | \$\d | %[sdvq] | :[a-z_]+ | @[A-Za-z_]+
+      | hmac-sha[0-9]{1,3}:[0-9a-f]+                                 # a log's keyed digest
       | &[a-z]+;.*                                                   # &lt;your key&gt;
       | [^\w\s]*                                                     # ****, ..., ---
     """,
@@ -93,7 +94,7 @@ def is_stand_in(value: str, *, is_quoted: bool = True) -> bool:
         return False
     if _VERSION.fullmatch(value):
         return True
-    plain = _SEPARATORS.sub("", value).lower()
+    plain = _SEPARATORS.sub("", value).lower().rstrip(":")
     if plain in _WORDS or (not is_quoted and plain in _BARE_WORDS) or _SPOKEN.fullmatch(plain):
         return True
     return _ELSEWHERE.fullmatch(value) is not None or _NAME.fullmatch(value) is not None

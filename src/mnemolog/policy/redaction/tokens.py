@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from mnemolog.policy.redaction.allowed import is_allowed, is_marked
+from mnemolog.policy.redaction.allowed import is_allowed, is_in_certificate, is_marked
 from mnemolog.policy.redaction.randomness import changes, has_digit, is_random
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.vendors import MARKED, MARKED_PERHAPS, SHAPES
@@ -69,6 +69,7 @@ def _bare(text: str, start: int, end: int) -> Iterator[Span]:
             and _is_chance(word)
             and not is_allowed(word)
             and not is_marked(text, found.start())
+            and not is_in_certificate(text, found.start())
         ):
             yield Span(found.start(), found.end(), KIND)
 

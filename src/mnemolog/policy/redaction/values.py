@@ -30,6 +30,7 @@ _CODE = re.compile(
     r"|-?[A-Za-z_]\w*->.*|[+|?]+|(?:const|let|var|new|await|lambda|function|async|if|not|self|this)"
 )
 _WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
+_PUBLIC_KEY = re.compile(r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp[0-9]{3}) AAAA")
 _SPACE = re.compile(r"\s")
 _SPECIAL = re.compile(r"[!@#$%^&*+~?=]")
 _RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
@@ -83,7 +84,7 @@ def _closing(text: str, start: int, opener: str) -> int | None:
 
 def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     """Whether a value, given under a name of this family, has to be hidden."""
-    if len(value) < _SHORTEST[of]:
+    if len(value) < _SHORTEST[of] or _PUBLIC_KEY.match(value):
         return False
     if len(value) > LONGEST_JUDGED:
         return is_random(value[:LONGEST_JUDGED])
