@@ -33,7 +33,7 @@ from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.times import normalise
 from mnemolog.policy import drafting
-from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import SHARED, LogKey, Write
 from mnemolog.ports.keeping import Keeper
 
@@ -293,15 +293,15 @@ class Receiver:
         if not any(one.found.deleted for one in new):
             return self._memory._write(target.session, [one.found.record for one in new])
         where = self._memory._where(target.session)
-        batch: list[tuple[Write, Drafted]] = []
+        writes: list[Write] = []
         for one in new:
-            drafted = drafting.draft(one.found.record, where)
-            batch.append((Write(drafted.entry, drafted.is_given), drafted))
+            write = drafting.draft(one.found.record, where)
+            writes.append(write)
             if one.found.deleted is not None:
-                batch.append((self._tombstone(one.found.deleted, drafted.entry.id, where), drafted))
-        receipts = self._memory._append(target.log, batch, where)
-        pairs = zip(batch, receipts, strict=True)
-        return [receipt for (write, _), receipt in pairs if write.entry.target is None]
+                writes.append(self._tombstone(one.found.deleted, write.entry.id, where))
+        receipts = self._memory._append(target.log, writes, where)
+        pairs = zip(writes, receipts, strict=True)
+        return [receipt for write, receipt in pairs if write.entry.target is None]
 
     def _tombstone(self, told: Tombstone, identifier: str, where: Circumstances) -> Write:
         """It arrives now, and can be undone from now on for as long as any other."""

@@ -142,7 +142,7 @@ class Redacting(Forgetting):
     def _clean_writes(self, log: LogKey, identifier: str, redact: Redact) -> list[Write]:
         now = self._clock.now()
         for entry in self._store.read(log, self._viewer, ids=(identifier,)).entries:
-            return [Write(_revision(entry, redact, to_text(now)), True, entry.seq)]
+            return [Write(_revision(entry, redact, to_text(now)), True, expected_seq=entry.seq)]
         hidden = [
             one for one in self._keeper.hidden(log, self._viewer) if one.entry.id == identifier
         ]

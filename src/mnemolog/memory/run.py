@@ -114,15 +114,14 @@ class Run:
         compartments.check_length(chosen, content, pairs, self._settings)
         compartments.check_rule(chosen, note)
         where = self._where(chosen)
-        drafted = drafting.draft(note, where)
-        if drafted.is_given:
-            self._refuse_other(chosen, drafted.entry.id)
-        check = self._room_check(chosen, drafted.entry)
-        batch = [(Write(drafted.entry, drafted.is_given, check=check), drafted)]
+        write = drafting.draft(note, where)
+        if write.is_given:
+            self._refuse_other(chosen, write.entry.id)
+        write = write._replace(check=self._room_check(chosen, write.entry))
         try:
-            return self.memory._append(self._log(chosen), batch, where)[0]
+            return self.memory._append(self._log(chosen), [write], where)[0]
         except ConcurrentModificationError:
-            raise _unusable(chosen, drafted.entry.id) from None
+            raise _unusable(chosen, write.entry.id) from None
         except SizeLimitError as error:
             if chosen.scope == "run" and "incoming_bytes" in error.details:
                 raise SizeLimitError(error.message, advice=_FULL, **error.details) from error

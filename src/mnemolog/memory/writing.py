@@ -20,7 +20,7 @@ from mnemolog.model.observing import observers, tell_took
 from mnemolog.model.shapes import Conversation, Decision, Finding, Preference
 from mnemolog.policy import drafting
 from mnemolog.policy.access import may_change
-from mnemolog.policy.drafting import Circumstances, Drafted
+from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import SHARED, LogKey, Write
 
 _TRIES = 8
@@ -122,9 +122,9 @@ class Writing(Forgetting):
                 advice="`get_entries` lists what there is.",
                 id=memory_id,
             )
-        drafted = drafting.revise(before, changes, where)
-        write = Write(drafted.entry, True, before.seq if expected is None else expected)
-        return self._append(log, [(write, drafted)], where)[0]
+        replaced = before.seq if expected is None else expected
+        write = drafting.revise(before, changes, where)._replace(expected_seq=replaced)
+        return self._append(log, [write], where)[0]
 
     def _revise_moved(
         self, before: Entry, expected: int | None, changes: Mapping[str, Any], where: Circumstances
@@ -140,9 +140,8 @@ class Writing(Forgetting):
                 seq=before.seq,
             )
         first = msgspec.structs.replace(before, timestamp=before.created or before.timestamp)
-        drafted = drafting.revise(first, changes, where)
-        write = Write(drafted.entry, True)
-        (receipt,) = self._append(LogKey("session", session_id), [(write, drafted)], where)
+        write = drafting.revise(first, changes, where)
+        (receipt,) = self._append(LogKey("session", session_id), [write], where)
         self._keeper.forget_moved(session_id, [before.id])
         return msgspec.structs.replace(receipt, status="revised")
 
@@ -159,10 +158,10 @@ class Writing(Forgetting):
     def _write(self, session_id: str | None, records: list[Mapping[str, Any]]) -> list[Receipt]:
         where = self._where(session_id)
         log: LogKey | None = None
-        batch: list[tuple[Write, Drafted]] = []
+        writes: list[Write] = []
         for record in records:
-            drafted = drafting.draft(record, where)
-            own = self._log_of(drafted.entry, where)
+            write = drafting.draft(record, where)
+            own = self._log_of(write.entry, where)
             if log is not None and own != log:
                 raise SchemaInvalidError(
                     "One call writes to one log, but these entries have different scopes.",
@@ -170,19 +169,15 @@ class Writing(Forgetting):
                     field="scope",
                 )
             log = own
-            batch.append((Write(drafted.entry, drafted.is_given), drafted))
-        return self._append(log, batch, where) if log is not None else []
+            writes.append(write)
+        return self._append(log, writes, where) if log is not None else []
 
-    def _append(
-        self, log: LogKey, batch: list[tuple[Write, Drafted]], where: Circumstances
-    ) -> list[Receipt]:
-        writes, drafts = zip(*batch, strict=True)
+    def _append(self, log: LogKey, writes: list[Write], where: Circumstances) -> list[Receipt]:
         began = time.perf_counter()
         done, told = self._stored(log, writes, where)
         if observers:
-            tell_took("write", where.session_id, began, entries=len(batch))
+            tell_took("write", where.session_id, began, entries=len(writes))
         warnings = done.warnings + told
-        lines = zip(writes, drafts, done.seqs, done.revised, strict=True)
         return [
             Receipt(
                 id=write.entry.id,
@@ -190,10 +185,10 @@ class Writing(Forgetting):
                 durable=done.durable,
                 seq=seq,
                 session_id=write.entry.session_id,
-                redactions=drafted.hidden,
-                warnings=drafted.notes + warnings,
+                redactions=write.hidden,
+                warnings=write.notes + warnings,
             )
-            for write, drafted, seq, is_revision in lines
+            for write, seq, is_revision in zip(writes, done.seqs, done.revised, strict=True)
         ]
 
     def _log_of(self, entry: Entry, where: Circumstances) -> LogKey:

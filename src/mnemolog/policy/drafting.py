@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,14 +17,21 @@ from mnemolog.policy.access import Viewer
 from mnemolog.settings import Storage
 
 
-class Drafted(msgspec.Struct, frozen=True):
-    """A checked entry; whether its id was given; what the receipt has to say."""
+class Write(NamedTuple):
+    """One entry to append."""
 
     entry: Entry
-    is_given: bool
-    notes: tuple[str, ...]
+    is_given: bool = False
+    """The id was given, so an entry with it may exist already."""
+    notes: tuple[str, ...] = ()
+    """What the receipt has to say."""
     hidden: tuple[str, ...] = ()
     """The kinds of secrets that were hidden in it."""
+    expected_seq: int | None = None
+    """The revision that this one replaces; any other there now means that somebody was faster."""
+    check: Callable[[int], None] | None = None
+    """Called with the number of the log's last line while nobody else can write to it; what it
+    raises refuses all of the batch."""
 
 
 Redact = Callable[[Any], tuple[Any, Mapping[str, int]]]
@@ -46,7 +53,7 @@ class Circumstances(msgspec.Struct, frozen=True):
     """The run whose own notes are written, if they are."""
 
 
-def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
+def draft(record: Mapping[str, Any], where: Circumstances) -> Write:
     """Check a record and complete it; raises what a caller can act on."""
     notes: list[str] = []
     fields = shapes.fields_of(record, notes)
@@ -59,7 +66,7 @@ def draft(record: Mapping[str, Any], where: Circumstances) -> Drafted:
     _settle_time(fields, to_text(where.now), notes)
     entry = Entry(v=FORMAT, **fields)
     _check_sizes(entry, where.storage)
-    return Drafted(entry, is_given, tuple(dict.fromkeys(notes)) if notes else (), hidden)
+    return Write(entry, is_given, tuple(dict.fromkeys(notes)) if notes else (), hidden)
 
 
 def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
@@ -67,13 +74,14 @@ def hide(fields: dict[str, Any], redact: Redact | None) -> tuple[str, ...]:
     if redact is None:
         return ()
     kinds: dict[str, int] = {}
-    for name in sorted(_SAID & fields.keys()):
-        fields[name], counts = redact(fields[name])
-        kinds.update(counts)
+    for name in _SAID:
+        if name in fields:
+            fields[name], counts = redact(fields[name])
+            kinds.update(counts)
     if isinstance(fields["content"], dict):
         _hide_named(fields, redact, kinds)
-    for name in sorted(_NAMED & fields.keys()):
-        if fields[name]:
+    for name in _NAMED:
+        if fields.get(name):
             fields[name] = _tag(fields[name], redact, kinds)
     if "tags" in fields:
         fields["tags"] = tuple(dict.fromkeys(_tag(tag, redact, kinds) for tag in fields["tags"]))
@@ -175,14 +183,14 @@ def _check_sizes(entry: Entry, storage: Storage) -> None:
 
 # So many bytes a character takes at most.
 _WIDEST = 4
-_SAID = frozenset(("content", "context", "metadata"))
-_NAMED = frozenset(("category", "compartment", "role"))
+_SAID = ("content", "context", "metadata")
+_NAMED = ("category", "compartment", "role")
 FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
 _KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
          "importance", "metadata")  # fmt: skip
 
 
-def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> Drafted:
+def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> Write:
     """A newer revision of an entry: what is not changed stays, and so does its timestamp."""
     given = {shapes.snake(name): value for name, value in changes.items() if value is not None}
     for name in (*FIXED, "timestamp"):
@@ -204,4 +212,4 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> D
     at = written if written != before.timestamp else None
     entry = Entry(v=FORMAT, at=at, **fields)
     _check_sizes(entry, where.storage)
-    return Drafted(entry, True, tuple(dict.fromkeys(notes)), hidden)
+    return Write(entry, True, tuple(dict.fromkeys(notes)), hidden)

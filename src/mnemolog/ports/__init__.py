@@ -11,6 +11,7 @@ from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy import learning
 from mnemolog.policy.access import Viewer
+from mnemolog.policy.drafting import Write as Write
 from mnemolog.settings import Decay, Storage
 
 Progress = Callable[[int, int], None]
@@ -41,19 +42,6 @@ class LogKey(NamedTuple):
 
 
 SHARED = LogKey("shared")
-
-
-class Write(NamedTuple):
-    """One entry to append."""
-
-    entry: Entry
-    is_given: bool = False
-    """The id was given, so an entry with it may exist already."""
-    expected_seq: int | None = None
-    """The revision that this one replaces; any other there now means that somebody was faster."""
-    check: Callable[[int], None] | None = None
-    """Called with the number of the log's last line while nobody else can write to it; what it
-    raises refuses all of the batch."""
 
 
 class Appended(NamedTuple):
