@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sqlite3
+from collections.abc import Callable
 
 import pytest
 
@@ -32,6 +33,21 @@ def test_an_error_between_locking_and_working_leaves_no_lock_behind(memory, sid,
     assert memory.add_memory(sid, content="three").seq == 2
 
 
+def interrupted(delay: float, work: Callable[[], object]) -> None:
+    """Do `work`, with one alarm after `delay` seconds unless it was quicker.
+
+    The alarm may still ring while it is being switched off, so the outer `try` holds that too.
+    """
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        pass
+
+
 def test_a_signal_at_any_moment_leaves_no_lock_behind(root):
     settings = {"concurrency.lock_timeout_ms": 2000}
     with Memory.open(root, settings=settings, environ={}) as memory:
@@ -39,15 +55,9 @@ def test_a_signal_at_any_moment_leaves_no_lock_behind(root):
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
             for number in range(300):
-                try:
-                    signal.setitimer(signal.ITIMER_REAL, 5e-5 + number % 40 * 1e-5)
-                    memory.add_memory("s", content="interrupted")
-                except KeyboardInterrupt:
-                    pass
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
+                delay = 5e-5 + number % 40 * 1e-5
+                interrupted(delay, lambda: memory.add_memory("s", content="interrupted"))
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
         try:
             memory.add_memory("s", content="after the storm")
