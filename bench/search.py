@@ -5,14 +5,16 @@ search of a fresh process stands beside the same on an empty root, which is the 
 What a busy machine adds is left out of the figures called idle: of several rounds, the best time of
 each question counts.
 
-The text is made from a fixed seed: English words with frequencies as in real language. Both are
-asked the same queries in turns; the rival gets the plain OR of the words that we look for, stop
-words left out, with its own ranking.
+The text is made from a fixed seed: English words with frequencies as in real language. With
+`--talk FILE…` it is what people wrote (the form of `bench.retrieval`), and the questions are real.
+Both are asked the same queries in turns; the rival gets the plain OR of the words that we look for,
+stop words left out, with its own ranking.
 """
 
 import argparse
 import json
 import random
+import re
 import resource
 import sqlite3
 import subprocess
@@ -25,6 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from bench.talk import Talk
 from mnemolog import embedders
 from mnemolog.index.stopwords import STOP_WORDS
 from mnemolog.memory import Memory
@@ -32,7 +35,7 @@ from mnemolog.memory import Memory
 RESULTS = Path(__file__).parent / "results"
 VOCABULARY = 30_000
 TURNS = 100
-QUERIES = 100
+QUERIES = 200
 WRITE_EVERY = 5
 ROUNDS = 5
 # What takes long is not measured for more: rounds, and an index without vectors, which is another.
@@ -51,18 +54,20 @@ def main() -> None:
     """Measure each size and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.search", description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=[1_000, 10_000])
+    parser.add_argument("--talk", nargs="+", type=Path, default=[], metavar="FILE")
+    given = parser.parse_args()
     rows = []
-    for size in parser.parse_args().sizes:
+    for size in given.sizes:
+        words = Talk(given.talk) if given.talk else Words(size)
         with TemporaryDirectory(dir=_results()) as folder:
-            rows.append(measure(Path(folder), size))
+            rows.append(measure(Path(folder), words, size))
             print(json.dumps(rows[-1]), flush=True)
     kept = RESULTS / f"search-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.json"
     kept.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
-def measure(folder: Path, size: int) -> dict[str, float]:
+def measure(folder: Path, words: "Words | Talk", size: int) -> dict[str, float]:
     """Fill a store and a rival with the same text, and ask both the same."""
-    words = Words(size)
     memory = _filled(folder / "store", words, size)
     rebuilt = _rebuilt(memory, size)
     rival = _rival(folder / "rival.db", words, size)
@@ -213,7 +218,7 @@ class Words:
         return (self.text(random.Random(number)) for number in range(first, last))
 
 
-def _filled(root: Path, words: Words, size: int) -> Memory:
+def _filled(root: Path, words: Words | Talk, size: int) -> Memory:
     settings = {"storage.durability": "os", "storage.max_session_size_mb": 10_000}
     memory = Memory.open(root, settings=settings, environ={})
     for start in range(0, size, TURNS):
@@ -223,7 +228,7 @@ def _filled(root: Path, words: Words, size: int) -> Memory:
     return memory
 
 
-def _rival(path: Path, words: Words, size: int) -> sqlite3.Connection:
+def _rival(path: Path, words: Words | Talk, size: int) -> sqlite3.Connection:
     rival = sqlite3.connect(path)
     rival.execute("CREATE VIRTUAL TABLE entry USING fts5(text, tokenize = 'porter')")
     rival.executemany("INSERT INTO entry VALUES (?)", ((text,) for text in words.texts(0, size)))
@@ -232,7 +237,8 @@ def _rival(path: Path, words: Words, size: int) -> sqlite3.Connection:
 
 
 def _ask(rival: sqlite3.Connection, text: str) -> list[tuple[int]]:
-    match = " OR ".join(f'"{word}"' for word in text.split() if word not in STOP_WORDS)
+    words = re.findall(r"\w+", text.casefold())
+    match = " OR ".join(f'"{word}"' for word in words if word not in STOP_WORDS)
     query = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT 10"
     return rival.execute(query, (match,)).fetchall()
 
