@@ -24,6 +24,7 @@ from bench import (
     own_cost,
     page,
     reading,
+    slow_disk,
     ten_writers,
 )
 from bench.figures import Figure, table
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "growth": growth.measure,
     "batch": batch.measure,
     "ten_writers": ten_writers.measure,
+    "slow_disk": slow_disk.measure,
     "import": importing.measure,
     "reading": reading.measure,
     "forgetting": forgetting.measure,
