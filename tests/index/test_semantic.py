@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mnemolog import Memory
 from mnemolog.fs.real import RealDisk
+from mnemolog.index import fusion
 from mnemolog.stores.files.finder import FilesFinder
 from tests.index.searching import (
     WORDS_ONLY,
@@ -161,7 +162,8 @@ def test_meaning_is_the_share_of_the_best_above_the_average(embedding, texts):
     hits = memory.query(sid, text="aeiou", limit=100)
     memory.delete_session(sid)
     cosines = embedder.embed(texts) @ embedder.embed(["aeiou"])[0]
-    above = [float(value) for value in cosines - cosines.mean()]
+    usual = (cosines.sum() + fusion.UNSEEN * fusion.UNLIKE) / (len(cosines) + fusion.UNSEEN)
+    above = [float(value) for value in cosines - usual]
     found = {hit.entry.id: hit.why["semantic"] for hit in hits}
     for number, value in enumerate(above):
         worth = found.get(f"m{number}", 0.0)
@@ -170,6 +172,16 @@ def test_meaning_is_the_share_of_the_best_above_the_average(embedding, texts):
             assert worth == pytest.approx(wanted, abs=0.02)
         elif value < -0.02:
             assert worth == 0
+
+
+def test_the_only_entry_counts_by_its_likeness_to_the_text(tmp_path, clock):
+    memory = with_embedder(tmp_path / "store", Counting(), clock)
+    sid = memory.create_session().id
+    memory.add_many(sid, [{"id": "same", "content": "aeiou"}])
+    (hit,) = memory.query(sid, text="aeiuo")
+    assert hit.why["lexical"] == 0
+    assert hit.why["semantic"] > 0.9 * weight_of("semantic")
+    memory.close()
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,9 @@ RowNumbers = NDArray[np.int64]
 # What is closer than the average by LIKE counts in full; a cosine below UNLIKE counts not at all.
 LIKE = 0.25
 UNLIKE = 0.1
+# So many rows that are just UNLIKE are counted with those in sight. Where there are only a few, all
+# of them may be what is asked for, and their own average would say that none stands out.
+UNSEEN = 10
 # A likeness below this share of the best one is chance; a word in common never is.
 FAINT = 0.05
 
@@ -131,8 +134,9 @@ def fuse(
 
 def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> None:
     """Similarity above the average of what is in sight, as a share of the best, weighted."""
-    span = max(float(meaning.scores.max(initial=0.0)) - meaning.average, LIKE)
-    np.subtract(scores, np.float32(meaning.average), out=lifted)
+    average = (meaning.average * meaning.count + UNLIKE * UNSEEN) / (meaning.count + UNSEEN)
+    span = max(float(meaning.scores.max(initial=0.0)) - average, LIKE)
+    np.subtract(scores, np.float32(average), out=lifted)
     lifted *= np.float32(weight / span)
     np.minimum(lifted, np.float32(weight), out=lifted)
     np.maximum(lifted, 0.0, out=lifted)

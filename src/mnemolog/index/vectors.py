@@ -189,6 +189,7 @@ class Likeness:
         self.average = 0.0
         self.is_filled = True
         chosen = mask[:rows].nonzero()[0]
+        self.count = len(chosen)
         if len(chosen):
             self._compare(chosen)
 
