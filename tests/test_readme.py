@@ -7,6 +7,8 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+from mnemolog import Memory
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -30,3 +32,15 @@ def test_the_line_that_is_shown_has_the_right_sum():
     line = block("json").strip()
     body, _, _ = line.partition(',"sum":')
     assert json.loads(line)["sum"] == f"sha256:{sha256(body.encode()).hexdigest()}"
+
+
+def test_the_note_that_is_shown_is_learned_from_the_line(tmp_path):
+    line = json.loads(block("json"))
+    with Memory.open(tmp_path / ".mnemolog", environ={}) as memory:
+        memory.create_session("u1", session_id=line["session_id"], agent_ids=[line["agent_id"]])
+        kept = "id timestamp type agent_id content".split()
+        memory.add_memory(line["session_id"], {name: line[name] for name in kept})
+    command = [sys.executable, "-m", "mnemolog", "worker", "--once"]
+    subprocess.run([*command, "--finished", line["session_id"]], cwd=tmp_path, check=True)
+    note = tmp_path / ".mnemolog/users/u1/memory/decisions/general.md"
+    assert block("markdown") in note.read_text(encoding="utf-8")
