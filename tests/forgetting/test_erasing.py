@@ -1,6 +1,7 @@
 """Erased means erased: no file below the root holds a byte of it, and nobody sees it again."""
 
 import json
+from hashlib import sha256
 
 import pytest
 
@@ -26,7 +27,7 @@ from tests.forgetting.planting import (
 )
 from tests.forgetting.scanner import traces, tree_of, word
 from tests.log.disks import RecordingDisk, open_on
-from tests.log.independent import is_intact, raw_lines, records
+from tests.log.independent import build, is_intact, raw_lines, records
 
 # --- a needle in every place that it can reach
 
@@ -135,6 +136,37 @@ def test_an_entry_whose_only_line_is_damaged_is_erased_by_its_id(
         again.get_entries(sid)
     assert traces(root, [secret]) == {}
     assert traces(root, ["Stays"])["Stays"], "the other damage is kept"
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        b'"id":"the\\u002Did/\\nx"',
+        b'"id":"the-id\\/\\nx"',
+        b'"id":"the-id/\\u000Ax"',
+        b'"id" :"the-id/\\nx"',
+        b'"id":\t"the-id/\\nx"',
+        b'"\\u0069d":"the-id/\\nx"',
+    ],
+)
+def test_a_line_of_another_program_goes_however_it_spells_the_id(memory, sid, root, folder, spelt):
+    secret = word()
+    memory.add_memory(sid, id="before", type="note", content="stays")
+    plain = b'"id":"the-id/\\nx"'
+    body = build(2, "the-id/\nx", secret).rpartition(b',"sum"')[0]
+    assert plain in body
+    body = body.replace(plain, spelt)
+    with (folder / "memory.jsonl").open("ab") as file:
+        file.write(body + b',"sum":"sha256:%s"}\n' % sha256(body).hexdigest().encode())
+    with opened(root) as again:
+        assert texts(again) == ["stays", secret]
+        proof = again.erase(sid, ids=["the-id/\nx"]).verification
+        assert proof is not None
+        assert proof.clean
+    with opened(root) as again:
+        assert texts(again) == ["stays"]
+    assert traces(root, [secret]) == {}
+    assert b"before" in (folder / "memory.jsonl").read_bytes()
 
 
 def test_a_damaged_tombstone_leaves_no_reason_behind(root, clock):

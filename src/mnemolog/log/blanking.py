@@ -20,6 +20,12 @@ from mnemolog.model.entry import FORMAT, Entry
 
 # Up to so many names are looked for byte by byte; more of them by decoding every line.
 _FEW = 16
+# What no line of ours holds, and another program's may: an id can stand behind it in other bytes.
+_ODD = (
+    re.compile(rb"\\(?:/|u(?!00(?:0[0-7bef]|1[0-9a-f])))"),
+    re.compile(rb'"id"(?:\s|:\s)'),
+    re.compile(rb'"target"(?:\s|:\s)'),
+)
 
 
 class Blanked(NamedTuple):
@@ -82,7 +88,8 @@ def _starts(content: bytes, names: list[bytes]) -> list[int]:
     if len(names) > _FEW:
         found = [0, *(at.end() for at in re.finditer(b"\n", content))]
         return [start for start in found if start < len(content)]
-    hits = (at.start() for name in names for at in re.finditer(re.escape(name), content))
+    sought = [*map(re.compile, map(re.escape, names)), *_ODD]
+    hits = (at.start() for one in sought for at in one.finditer(content))
     return sorted({content.rfind(b"\n", 0, at) + 1 for at in hits})
 
 
