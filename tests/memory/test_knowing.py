@@ -13,6 +13,7 @@ from mnemolog.errors import (
     SchemaInvalidError,
 )
 from mnemolog.model.lesson import Edit, Source, Waiting
+from tests.forgetting.scanner import traces
 
 
 @pytest.fixture
@@ -120,6 +121,14 @@ def test_secrets_are_hidden_here_too(ann, root):
     assert secret not in ann.read_node("tea").text
     files = [path for path in root.rglob("*") if path.is_file()]
     assert not [path for path in files if secret.encode() in path.read_bytes()]
+
+
+def test_a_secret_in_a_doubt_is_hidden_too(memory, root):
+    secret = "gh" + "p_" + "0Aq9" * 9
+    receipt = memory.write_node("topics/tea", "green\n", user_id="ann", doubt=f"it has {secret}")
+    assert receipt.status == "waiting"
+    assert "[REDACTED:api-key" in receipt.reason
+    assert traces(root, [secret]) == {}
 
 
 def test_generated_ids_of_sources_are_not_taken_for_secrets(memory, sid):

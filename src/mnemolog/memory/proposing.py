@@ -31,7 +31,7 @@ class Proposing(Proving, Finding):
             return None
         node = self._there_now(user, address)
         edit = self._edit(address, node, change(node), version)
-        why = doubt or learning.why_waits(edit)
+        why = self._reason(doubt) or learning.why_waits(edit)
         if not why:
             return None
         redact = self._redact(self.settings)
