@@ -132,3 +132,17 @@ def test_backups_are_told_as_out_of_reach(memory, sid, tmp_path):
     done = memory.erase(sid, ids=["the-id"])
     assert len(done.out_of_reach) == 1
     assert os.path.basename(done.out_of_reach[0]).startswith("saved")
+
+
+def test_the_proof_of_very_many_erased_texts_names_each_that_is_left(memory, sid, root):
+    said = {f"many-{number:04}": f"{word()} 記憶 {number}" for number in range(120)}
+    memory.add_many(sid, [{"id": one, "content": text} for one, text in said.items()])
+    left = {one: text for number, (one, text) in enumerate(said.items()) if number % 40 == 7}
+    (root / "stray").write_bytes(b"\n".join(text.encode() for text in left.values()))
+    (root / "stray.gz").write_bytes(gzip.compress(json.dumps([*left.values()]).encode()))
+    proof = memory.erase(sid, ids=[*said]).verification
+    assert not proof.clean
+    assert len(proof.traces) == 2 * len(left)
+    (root / "stray").unlink()
+    (root / "stray.gz").unlink()
+    assert memory.verify_erasure(text=said.values(), ids=said).clean

@@ -114,7 +114,7 @@ class Proving(Base):
 
         found = list(self._keeper.scan(wanted, progress, looked))
         kept = [] if is_strict else [one for one in found if one.entry_id is not None]
-        living = [one for one in kept if one.entry_id not in gone]
+        living = {one for one in kept if one.entry_id not in gone}
         said = {_needle(one) for one in living}
         left = [
             one

@@ -28,6 +28,10 @@ def __getattr__(name: str) -> Any:
         from mnemolog.policy.redaction import Redactor
 
         return Redactor
+    if name == "Sieve":
+        from mnemolog.stores.files.sieve import Sieve
+
+        return Sieve
     if name == "make_shelf":
         from mnemolog.stores.files.shelves import make_shelf
 
@@ -42,6 +46,11 @@ def __getattr__(name: str) -> Any:
 def make_redactor(key: bytes, patterns: Sequence[tuple[str, str]], kinds: Sequence[str]) -> Any:
     """What hides secrets; its rules take longer to load than all the rest."""
     return __getattr__("Redactor")(key, patterns=patterns, rules=kinds or None)
+
+
+def make_sieve(needles: Mapping[str, bytes]) -> Any:
+    """What finds very many texts at once; it loads numpy."""
+    return __getattr__("Sieve")(needles)
 
 
 def open(
@@ -61,7 +70,7 @@ def open(
         lambda: __getattr__("make_finder")(disk, settings, embedder),
         lambda: disk.ident(f"{paths.INDEX}/index.db") is not None,
     )
-    keeper = __getattr__("FilesKeeper")(disk, store.held, index.purge, make_redactor)
+    keeper = __getattr__("FilesKeeper")(disk, store.held, index.purge, make_redactor, make_sieve)
     return BackEnd(
         store,
         index,

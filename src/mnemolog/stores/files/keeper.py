@@ -52,11 +52,13 @@ class FilesKeeper:
         held: Callable[[LogKey], Held],
         purge: Purge,
         make_redactor: MakeRedactor,
+        make_sieve: scanning.MakeSieve | None = None,
     ) -> None:
         self._disk = disk
         self._redaction = Redaction(disk, make_redactor)
         self._held = held
         self._purge = purge
+        self._make_sieve = make_sieve
         self._archives = Archives(disk, held)
 
     def erase(self, log: LogKey, ids: Collection[str], record: Audited) -> Gone:
@@ -247,7 +249,7 @@ class FilesKeeper:
         progress: Progress | None = None,
         looked: Looked | None = None,
     ) -> Iterator[Trace]:
-        return scanning.scan(self._disk, needles, progress, looked)
+        return scanning.scan(self._disk, needles, progress, looked, self._make_sieve)
 
 
 def finish(disk: Disk, fields: intents.Fields) -> bool:

@@ -4,7 +4,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 from urllib.parse import unquote
 
 from mnemolog import paths
@@ -20,6 +21,20 @@ _DATABASE = f"{paths.INDEX}/index.db"
 _kept: dict[tuple[str, object], File] = {}
 _GZIP = b"\x1f\x8b"
 _ARCHIVED = re.compile(rf"{paths.ARCHIVE}/([^/]+?)(?:\.g\d+\.jsonl\.gz|\.tar\.gz)")
+# So many needles are looked for one by one; more of them with a sieve, in a single pass.
+_FEW = 32
+SIEVED = 8
+"""Needles of at least so many bytes can be sieved."""
+
+
+class Sieve(Protocol):
+    """Finds very many needles in one pass."""
+
+    def find(self, window: bytes, known: int) -> Iterator[tuple[int, str]]:
+        """Where needles begin, and their forms; of those that end after the first `known` bytes."""
+
+
+MakeSieve = Callable[[Mapping[str, bytes]], Sieve]
 
 
 def scan(
@@ -27,20 +42,21 @@ def scan(
     needles: Mapping[str, bytes],
     progress: Progress | None = None,
     looked: Looked | None = None,
+    make_sieve: MakeSieve | None = None,
 ) -> Iterator[Trace]:
     """Every place where one of the needles stands; `needles` are named by their form."""
     found = list(_files(disk, ""))
     told = looked or _nobody
-    longest = max((len(one) for one in needles.values()), default=0)
+    sought = _Sought(needles, make_sieve)
     for done, path in enumerate(found, 1):
         try:
             file = _opened(disk, path)
         except FileNotFoundError:
             continue  # removed meanwhile
-        for trace in _scan_pieces(path, _told(path, _pieces(file), told), needles, longest):
+        for trace in _scan_pieces(path, _told(path, _pieces(file), told), sought):
             yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
         if file.read(0, 2) == _GZIP:
-            yield from _in_archive(path, file, needles, longest, told)
+            yield from _in_archive(path, file, sought, told)
         if progress is not None:
             progress(done, len(found))
 
@@ -72,13 +88,11 @@ def _told(path: str, pieces: Iterator[bytes], looked: Looked) -> Iterator[bytes]
         looked(path, len(piece))
 
 
-def _in_archive(
-    path: str, file: File, needles: Mapping[str, bytes], longest: int, looked: Looked
-) -> Iterator[Trace]:
+def _in_archive(path: str, file: File, sought: "_Sought", looked: Looked) -> Iterator[Trace]:
     """What stands in a packed file, with the session that its name tells, and whose line it is."""
     content, session = b"", _session_of(path)
     unpacked = _told(path, _unpacked(file), looked)
-    for trace in _scan_pieces(f"{path} (unpacked)", unpacked, needles, longest):
+    for trace in _scan_pieces(f"{path} (unpacked)", unpacked, sought):
         if session is None:  # any other packed file is nobody's line
             yield trace
             continue
@@ -152,19 +166,36 @@ def _unpacked(file: File) -> Iterator[bytes]:
         return
 
 
-def _scan_pieces(
-    path: str, pieces: Iterator[bytes], needles: Mapping[str, bytes], longest: int
-) -> Iterator[Trace]:
+class _Sought:
+    """The needles, short and few ones apart from those for the sieve."""
+
+    def __init__(self, needles: Mapping[str, bytes], make_sieve: MakeSieve | None) -> None:
+        self.longest = max(map(len, needles.values()), default=0)
+        self._apart = dict(needles)
+        self._sieve: Sieve | None = None
+        many = {form: one for form, one in needles.items() if len(one) >= SIEVED}
+        if make_sieve is not None and len(many) > _FEW:
+            self._sieve = make_sieve(many)
+            self._apart = {form: one for form, one in needles.items() if form not in many}
+
+    def find(self, window: bytes, known: int) -> Iterator[tuple[int, str]]:
+        """Where a needle begins that ends after the first `known` bytes, and its form."""
+        for form, needle in self._apart.items():
+            at = window.find(needle, max(0, known - len(needle) + 1))
+            while at >= 0:
+                yield at, form
+                at = window.find(needle, at + 1)
+        if self._sieve is not None:
+            yield from self._sieve.find(window, known)
+
+
+def _scan_pieces(path: str, pieces: Iterator[bytes], sought: _Sought) -> Iterator[Trace]:
     """The pieces overlap by one byte less than the longest needle, so that none falls between."""
     before, base = b"", 0
     for piece in pieces:
         window = before + piece
-        for form, needle in needles.items():
-            at = window.find(needle)
-            while at >= 0:
-                if at + len(needle) > len(before):
-                    yield Trace(path, base + at, form)
-                at = window.find(needle, at + 1)
-        kept = min(len(window), max(0, longest - 1))
+        for at, form in sought.find(window, len(before)):
+            yield Trace(path, base + at, form)
+        kept = min(len(window), max(0, sought.longest - 1))
         base += len(window) - kept
         before = window[len(window) - kept :]
