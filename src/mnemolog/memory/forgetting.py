@@ -24,6 +24,7 @@ from mnemolog.policy.drafting import Circumstances
 from mnemolog.policy.forms import texts_of
 from mnemolog.policy.selection import Selection, select
 from mnemolog.ports import SHARED, LogKey, Progress, Write
+from mnemolog.settings import Privacy
 
 _TOO_LATE = "the time in which it could be undone is over"
 
@@ -35,11 +36,12 @@ class Forgetting(Keeping):
     """The verbs that make something go."""
 
     def delete(
-        self, session_id: str, criteria: Criteria = None, /, *, reason: str = "", **more: Any
+        self, session_id: str | None, criteria: Criteria = None, /, *, reason: str = "", **more: Any
     ) -> Deletion:
         """Hide what all criteria mean: `ids`, `types`, `time_range`, `tags`, `topic`, `agents`, …
 
-        It is gone for every reader at once, and comes back with `undelete` for 30 days.
+        It is gone for every reader at once, and comes back with `undelete` for 30 days. Without a
+        session, what users own and what all share is meant; then give `ids` or `user_id`.
         """
         return self._hide(session_id, select(_mapping(criteria), more), reason)
 
@@ -63,7 +65,11 @@ class Forgetting(Keeping):
         return self._hide(session_id, everything, reason)
 
     def undelete(
-        self, session_id: str, criteria: Mapping[str, Any] | list[str] | None = None, /, **more: Any
+        self,
+        session_id: str | None,
+        criteria: Mapping[str, Any] | list[str] | None = None,
+        /,
+        **more: Any,
     ) -> Restored:
         """Bring back what was deleted, as it was; a list of ids will do as criteria."""
         listed = {"ids": criteria} if isinstance(criteria, list) else criteria
@@ -73,20 +79,22 @@ class Forgetting(Keeping):
         refused: dict[str, str] = {}
         for log in self._logs(where, chosen):
             hidden = self._keeper.hidden(log, self._viewer)
-            wanted = [one for one in hidden if chosen.matches(one.entry)]
+            within = _within(log, chosen)
+            wanted = [one for one in hidden if within.matches(one.entry)]
             late = {one.entry.id for one in wanted if self._is_late(one, session_id)}
             refused |= dict.fromkeys(late, _TOO_LATE)
             ids = [one.entry.id for one in wanted if one.entry.id not in late]
             self._mark(log, "undelete", ids, where, "")
             back += ids
-        back += self._bring_back(session_id, chosen, where, refused)
+        if session_id is not None:
+            back += self._bring_back(session_id, chosen, where, refused)
         missing = (chosen.ids or frozenset()) - set(back) - set(refused)
         refused |= dict.fromkeys(missing, "nothing deleted has this id")
         return Restored(ids=tuple(back), refused=refused)
 
     def erase(
         self,
-        session_id: str,
+        session_id: str | None,
         criteria: Criteria = None,
         /,
         *,
@@ -97,11 +105,12 @@ class Forgetting(Keeping):
     ) -> Erasure:
         """Remove what all criteria mean from every file, for good, and look whether it is gone.
 
-        Deleted entries are meant too. It cannot be undone.
+        Deleted entries are meant too. It cannot be undone. Without a session, what users own and
+        what all share is meant; then give `ids` or `user_id`.
         """
         chosen = select(_mapping(criteria), more)
         where = self._where(session_id)
-        before = self._manifest(session_id)
+        before = self._manifest_of(session_id)
         meant = self._meant(where, chosen)
         # Whether words stand elsewhere is for the owner to know.
         is_told = verify and self._viewer == OWNER
@@ -122,9 +131,9 @@ class Forgetting(Keeping):
             verification=self._prove(erased, said, progress) if verify and erased else None,
         )
 
-    def _archive_again(self, before: Manifest) -> None:
+    def _archive_again(self, before: Manifest | None) -> None:
         """What lay in the archive and was brought back to work on it goes there again."""
-        if before.archived_at is not None:
+        if before is not None and before.archived_at is not None:
             with suppress(SessionError):  # it is gone, or a run was begun on it meanwhile
                 self._keeper.archive(before.session_id, before.archived_at)
 
@@ -137,10 +146,8 @@ class Forgetting(Keeping):
         meant = {log: {entry.id for entry in entries} for log, entries in found.items()}
         if self._viewer != OWNER or set(chosen.kinds) != {"ids"}:
             return meant
-        session_id = str(where.session_id)
         unseen = set(chosen.ids or ()) - {one for ids in meant.values() for one in ids}
-        logs = [LogKey("session", session_id), *run_logs.of_session(self._keeper, session_id)]
-        for log in logs if unseen else ():
+        for log in self._logs(where, chosen, is_all=True) if unseen else ():
             if named := self._keeper.in_damage(log, unseen):
                 meant.setdefault(log, set()).update(named)
         return meant
@@ -181,18 +188,19 @@ class Forgetting(Keeping):
             verification=self._prove(ids, said, progress) if verify else None,
         )
 
-    def _hide(self, session_id: str, chosen: Selection, reason: str) -> Deletion:
+    def _hide(self, session_id: str | None, chosen: Selection, reason: str) -> Deletion:
         where = self._where(session_id)
         found = self._chosen(where, chosen)
         why = self._reason(reason)
         for log, entries in found.items():
             self._mark(log, "tombstone", [entry.id for entry in entries], where, why)
         ids = [entry.id for entries in found.values() for entry in entries]
-        ids += self._hide_moved(session_id, chosen, where, why)
-        settings = self._settings(self._manifest(session_id))
-        if ids and settings.privacy.audit_deletions:
+        if session_id is not None:
+            ids += self._hide_moved(session_id, chosen, where, why)
+        privacy = self._privacy(self._manifest_of(session_id))
+        if ids and privacy.audit_deletions:
             self._keeper.record(self._audited("delete", session_id, len(ids), reason, chosen.kinds))
-        until = where.now + timedelta(days=settings.privacy.undelete_days)
+        until = where.now + timedelta(days=privacy.undelete_days)
         return Deletion(
             deleted_count=len(ids),
             ids=tuple(ids),
@@ -258,31 +266,48 @@ class Forgetting(Keeping):
         )
         return Write(entry)
 
-    def _logs(self, where: Circumstances, chosen: Selection) -> list[LogKey]:
-        """The session's log; ids are also looked for in its user's and in the shared one."""
-        logs = [LogKey("session", str(where.session_id))]
+    def _logs(
+        self, where: Circumstances, chosen: Selection, *, is_all: bool = False
+    ) -> list[LogKey]:
+        """The session's log, with `is_all` those of its runs; ids are also looked for in its user's
+        and in the shared one."""
+        if where.session_id is None:
+            return [*self._logs_of_users(chosen), SHARED]
+        logs = [LogKey("session", where.session_id)]
         if chosen.ids is not None:
             logs += [LogKey("user", where.user_id)] if where.user_id else []
             logs.append(SHARED)
-        return logs
+        return logs + (run_logs.of_session(self._keeper, where.session_id) if is_all else [])
+
+    def _logs_of_users(self, chosen: Selection) -> list[LogKey]:
+        """Without a session: the logs of the users who are named, or of all who may own an id."""
+        named = chosen.filters.get("user_id") or tuple(filter(None, [self._viewer.user]))
+        if not named and chosen.ids is None:
+            raise SchemaInvalidError(
+                "Nothing says whose entries are meant.",
+                advice="Name a session, or give ids or user_id.",
+            )
+        known = self._keeper.users()
+        users = named or (known if self._viewer == OWNER else ())
+        for user in users:
+            self._may_reach_user(user, None)
+        return [LogKey("user", user) for user in users if user in known]
 
     def _chosen(self, where: Circumstances, chosen: Selection, *, is_all: bool = False) -> Found:
         """The living entries that are meant; with `is_all` also hidden, archived and runs' ones."""
         found: Found = {}
-        logs = self._logs(where, chosen)
-        if is_all:
-            logs += run_logs.of_session(self._keeper, str(where.session_id))
-        for log in logs:
+        for log in self._logs(where, chosen, is_all=is_all):
             ids = None if chosen.ids is None else tuple(chosen.ids)
             entries = list(self._store.read(log, self._viewer, ids=ids).entries)
             if is_all:
                 entries += [one.entry for one in self._keeper.hidden(log, self._viewer)]
             if is_all and log.kind == "session":
                 entries += [one.entry for one in self._keeper.moved(log.id).values()]
+            within = _within(log, chosen)
             meant = {
                 entry.id: entry
                 for entry in entries
-                if chosen.matches(entry)
+                if within.matches(entry)
                 and may_change(self._viewer, entry)
                 and (log.kind != "run" or entry.type == NOTE)  # whose run it is stays known
             }
@@ -303,8 +328,15 @@ class Forgetting(Keeping):
         self._return(session_id, writes, ids, where)
         return ids
 
-    def _is_late(self, one: Weighed, session_id: str) -> bool:
-        days = self._settings(self._manifest(session_id)).privacy.undelete_days
+    def _manifest_of(self, session_id: str | None) -> Manifest | None:
+        return None if session_id is None else self._manifest(session_id)
+
+    def _privacy(self, manifest: Manifest | None) -> Privacy:
+        settings = self.settings if manifest is None else self._settings(manifest)
+        return settings.privacy
+
+    def _is_late(self, one: Weighed, session_id: str | None) -> bool:
+        days = self._privacy(self._manifest_of(session_id)).undelete_days
         return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
 
 
@@ -314,6 +346,14 @@ def _mapping(criteria: object) -> Mapping[str, Any] | None:
     raise SchemaInvalidError(
         f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
     )
+
+
+def _within(log: LogKey, chosen: Selection) -> Selection:
+    """What is meant in a log: all of a user's own is that user's, whatever a line says."""
+    if log.kind != "user" or "user_id" not in chosen.filters:
+        return chosen
+    rest = {name: value for name, value in chosen.filters.items() if name != "user_id"}
+    return chosen._replace(filters=rest)
 
 
 def _as_written(entry: Entry, where: Circumstances) -> Entry:

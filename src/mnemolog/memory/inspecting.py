@@ -41,7 +41,11 @@ class Inspecting(Leafing):
         return looker_of(self._store).quarantined(LogKey("session", session_id))
 
     def would_forget(
-        self, session_id: str, criteria: Mapping[str, Any] | None = None, *, erase: bool = False
+        self,
+        session_id: str | None,
+        criteria: Mapping[str, Any] | None = None,
+        *,
+        erase: bool = False,
     ) -> Meant:
         """What a deletion, or with `erase` an erasure, would reach now; None means everything."""
         chosen = (

@@ -20,7 +20,6 @@ from mnemolog.model.times import normalise, to_moment, to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.retention import Due, Kept, Terms, due
 from mnemolog.ports import SHARED, LogKey, Progress
-from mnemolog.settings import Privacy
 
 MAINTAIN = "maintain"
 PURGE = "purge"
@@ -132,10 +131,6 @@ class Purging(Forgetting):
         if manifest is None:
             return Kept(living, hidden)
         return Kept(living, hidden, self._keeper.moved(log.id), manifest.archived_at)
-
-    def _privacy(self, manifest: Manifest | None) -> Privacy:
-        settings = self.settings if manifest is None else self._settings(manifest)
-        return settings.privacy
 
     def _erase_hidden(
         self, log: LogKey, entries: tuple[Entry, ...], last: int, is_archived: bool

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from mnemolog.faces.cli.call import Call
 from mnemolog.faces.cli.days import last_moment
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -51,3 +52,14 @@ def chosen(
         "time_range": span,
     }
     return {name: value for name, value in wanted.items() if value}
+
+
+def owned(call: Call, session: str | None, wanted: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
+    """Without a session: how to reach what the user who was named owns, or what an id names."""
+    if session is not None:
+        return call, wanted
+    if call.user is None and "ids" not in wanted:
+        raise click.UsageError("Name a SESSION; or give --user, or --id, for what users own.")
+    if call.user is None or call.agent is not None:
+        return call, wanted
+    return call._replace(user=None), {**wanted, "user_id": [call.user]}

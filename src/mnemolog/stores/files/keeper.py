@@ -105,6 +105,8 @@ class FilesKeeper:
         held = self._held(log)
         if log.kind == "run":
             return erasing.named_in(self._disk, [held.place.guard], ids)
+        if not held.exists():
+            return set()
         held.reader.view()  # copies what is damaged
         return erasing.named_in_quarantine(self._disk, held.quarantine, ids)
 

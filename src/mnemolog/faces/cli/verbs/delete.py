@@ -6,25 +6,26 @@ import click
 
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.call import Call, verb
-from mnemolog.faces.cli.choosing import chosen, criteria
+from mnemolog.faces.cli.choosing import chosen, criteria, owned
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", required=False)
 @criteria
 @click.option("--all", "is_all", is_flag=True, help="Everything in the session.")
 @click.option("--reason", default="", metavar="WORDS", help="Why; kept in the audit.")
 @verb
-def delete(call: Call, session: str, is_all: bool, reason: str, **options: Any) -> None:
+def delete(call: Call, session: str | None, is_all: bool, reason: str, **options: Any) -> None:
     """Hide entries of SESSION at once; `undelete` brings them back for 30 days.
 
-    An entry must meet all that is said about it. To remove the bytes, use `erase`.
+    An entry must meet all that is said about it. Without SESSION, with --user or --id, what users
+    own and all share is meant. To remove the bytes, use `erase`.
     """
-    wanted = chosen(**options)
+    reach, wanted = owned(call, session, chosen(**options))
     if is_all == bool(wanted):
-        raise click.UsageError("Say which entries are meant, or give --all.")
-    with call.memory() as memory:
-        if is_all:
+        raise click.UsageError("Say which entries are meant, or give SESSION and --all.")
+    with reach.memory() as memory:
+        if is_all and session is not None:
             done = memory.clear_session(session, reason=reason)
         else:
             done = memory.delete(session, wanted, reason=reason)
@@ -35,18 +36,28 @@ def delete(call: Call, session: str, is_all: bool, reason: str, **options: Any) 
         for one in done.ids:
             screen.say("  ", one)
         if done.ids:
-            screen.say(f"`mnemolog undelete {session}` brings them back, until ",
+            screen.say(f"`mnemolog undelete {_where(call, session)}` brings them back, until ",
                        done.restorable_until)  # fmt: skip
 
 
+def _where(call: Call, session: str | None) -> str:
+    if session is not None:
+        return session
+    return "--id ID" if call.user is None else f"--user {call.user}"
+
+
 @click.command()
-@click.argument("session")
+@click.argument("session", required=False)
 @criteria
 @verb
-def undelete(call: Call, session: str, **options: Any) -> int:
-    """Bring back deleted entries of SESSION; without options, all of them."""
-    wanted = chosen(**options) or {"time_range": {"start": 0}}
-    with call.memory() as memory:
+def undelete(call: Call, session: str | None, **options: Any) -> int:
+    """Bring back deleted entries of SESSION; without options, all of them.
+
+    Without SESSION, with --user or --id, what users own and all share is meant.
+    """
+    reach, wanted = owned(call, session, chosen(**options))
+    wanted = wanted or {"time_range": {"start": 0}}
+    with reach.memory() as memory:
         done = memory.undelete(session, wanted)
     if call.as_json:
         screen.emit(done)

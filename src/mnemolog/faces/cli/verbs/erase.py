@@ -7,14 +7,14 @@ import click
 from mnemolog.faces.cli import consent, exits, screen
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
-from mnemolog.faces.cli.choosing import chosen, criteria
+from mnemolog.faces.cli.choosing import chosen, criteria, owned
 
 if TYPE_CHECKING:
     from mnemolog.model.forgetting import Erasure, Verification
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", required=False)
 @criteria
 @click.option("--whole-session", is_flag=True, help="The session itself, with all that is in it.")
 @click.option("--reason", default="", metavar="WORDS", help="Why; kept in the audit.")
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @verb
 def erase(
     call: Call,
-    session: str,
+    session: str | None,
     whole_session: bool,
     reason: str,
     no_verify: bool,
@@ -32,18 +32,20 @@ def erase(
 ) -> int:
     """Remove entries of SESSION for good, from every file, and prove it.
 
-    Deleted entries are meant too. This cannot be undone.
+    Deleted entries are meant too. Without SESSION, with --user or --id, what users own and all
+    share is meant. This cannot be undone.
     """
-    wanted = chosen(**options)
+    reach, wanted = owned(call, session, chosen(**options))
     if whole_session and wanted:
         raise click.UsageError("--whole-session and the choice of entries exclude each other.")
     if not whole_session and not wanted:
         raise click.UsageError("Say which entries are meant, or give --whole-session.")
     if not yes:
-        consent.ask(call, f"Erase from {session} for good?", "Nothing was erased")
-    with call.memory() as memory, progress("erasing" if no_verify else "verifying") as bar:
+        whose = session or ("what users own" if call.user is None else f"what {call.user} owns")
+        consent.ask(call, f"Erase from {whose} for good?", "Nothing was erased")
+    with reach.memory() as memory, progress("erasing" if no_verify else "verifying") as bar:
         how: dict[str, Any] = {"reason": reason, "verify": not no_verify, "progress": bar}
-        if whole_session:
+        if whole_session and session is not None:
             done = memory.delete_session(session, **how)
         else:
             done = memory.erase(session, wanted, **how)
