@@ -110,7 +110,6 @@ class Purging(Forgetting):
             return
         last = self._store.read(log, OWNER, last=0).summary.last_seq
         found = due(self._kept(log, manifest), Terms(privacy, work.now))
-        is_archived = manifest is not None and manifest.archived_at is not None
         work.spared(log, found.spared)
         if work.is_dry:
             work.erased(log, found)
@@ -121,7 +120,7 @@ class Purging(Forgetting):
             work.erased(log, found)
         else:
             if found.erase:
-                self._erase_hidden(log, found.erase, last, is_archived)
+                self._erase_hidden(log, found.erase, last, manifest)
                 work.erased(log, found)
             work.hidden(log, self._bury(log, found.hide))
 
@@ -133,16 +132,13 @@ class Purging(Forgetting):
         return Kept(living, hidden, self._keeper.moved(log.id), manifest.archived_at)
 
     def _erase_hidden(
-        self, log: LogKey, entries: tuple[Entry, ...], last: int, is_archived: bool
+        self, log: LogKey, entries: tuple[Entry, ...], last: int, before: Manifest | None
     ) -> None:
         """Erase what was written up to a number: who revives one of these ids now keeps that."""
         session_id = log.id if log.kind == "session" else None
         record = self._audited("erase", session_id, len(entries), REASON, {})
-        if is_archived:
-            self._keeper.restore(log.id)
         self._keeper.erase_older(log, {entry.id: last for entry in entries}, record)
-        if is_archived:
-            self._keeper.archive(log.id, record.at)
+        self._archive_again(before)
 
     def _bury(self, log: LogKey, entries: tuple[Entry, ...]) -> list[Entry]:
         """Hide entries, but none that was revised meanwhile: that one is young again."""
