@@ -15,6 +15,7 @@ from mnemolog.settings import Settings
 from mnemolog.settings.spellings import RetiredSettingWarning
 from mnemolog.testing import FixedClock, SimulatedDisk
 from mnemolog.testing.opening import open_on
+from tests.forgetting.planting import damage
 from tests.forgetting.scanner import gunzipped, traces, word
 from tests.log.independent import raw_lines, records, segment_names
 from tests.memory.crowds import Crowd, acknowledged, meanwhile
@@ -661,3 +662,29 @@ def test_ten_writing_processes_readers_and_searches_lose_nothing_to_compactions(
             assert (entry.seq, entry.content) == (one.seq, f"{one.writer} {one.number}")
         assert len(living(memory)) < 200, "some had to move"
         assert size_of(root / "sessions" / "talk") <= 20_000
+
+
+@pytest.mark.req("S002-101")
+def test_what_is_dropped_for_good_leaves_every_file_and_what_was_learned(root, clock):
+    secret, damaged = word(), word()
+    with opened(root, clock) as memory:
+        memory.create_session("ann", session_id="talk")
+        memory.add_memory("talk", id="the-id-that-goes", type="note", content=damaged)
+        memory.add_memory("talk", id="the-id-that-goes", type="note", content=secret)
+        memory.add_memory("talk", id="keep-1", type="note", content="stays")
+        cited = f"- {secret} <!-- talk/the-id-that-goes -->\n- other\n"
+        memory.write_node("tea", cited, user_id="ann", sources=["talk/the-id-that-goes"])
+        for text in (secret, damaged, "stays"):
+            memory.query("talk", text=text)
+        memory.query("talk", text=secret, types=["node"])
+    damage(root / "sessions/talk/memory.jsonl", damaged.encode(), damaged.upper().encode())
+    with opened(root, clock) as memory:
+        memory.delete("talk", ids=["the-id-that-goes"])
+        memory.query("talk", text="stays")
+        clock.advance(days=31)
+        done = memory.compact_session("talk")
+        assert (done.dropped, done.archived) == (1, 0)
+        assert [line["action"] for line in audited(root)] == ["delete", "compact"]
+        assert "other" in memory.read_node("tea", user_id="ann").body
+        memory.query("talk", text="stays")
+    assert traces(root, [secret, damaged.upper(), "the-id-that-goes"]) == {}

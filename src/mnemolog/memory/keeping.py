@@ -1,10 +1,11 @@
 """Keeping logs small: compaction, on demand and by itself, and what it moved to the archive."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 
-from mnemolog.errors import SizeLimitError
+from mnemolog.errors import MnemologError, SizeLimitError
 from mnemolog.memory.proving import Proving
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Compaction
@@ -12,10 +13,11 @@ from mnemolog.model.observing import is_observed, tell, timed
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy import compaction
-from mnemolog.policy.access import may_see
+from mnemolog.policy.access import OWNER, may_see
 from mnemolog.policy.compaction import Needs
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.ports import Appended, LogKey, Write
+from mnemolog.ports.keeping import Audited
 from mnemolog.settings import Settings
 from mnemolog.settings.sections import MIB
 
@@ -23,6 +25,7 @@ from mnemolog.settings.sections import MIB
 _GROWN = 0.02
 # A log that fills this share of its limit is worth a warning.
 _NEAR = 0.9
+_EXPIRED = "could not be undone any more"
 
 
 class Keeping(Proving):
@@ -44,25 +47,55 @@ class Keeping(Proving):
         now = self._clock.now()
         session_id = manifest.session_id
         judge = partial(_judged, now, self._settings(manifest), room)
+        log = LogKey("session", session_id)
+        gone = self._erase_expired(log, self._settings(manifest), is_part=True)
         before = self._living(session_id)
         tell("compaction.started", session_id, entries_before=before)
-        with timed("compaction.ended", session_id) as numbers:
+        with self._told_at_least(log, gone), timed("compaction.ended", session_id) as numbers:
             done = self._keeper.compact(session_id, judge, to_text(now))
             reduced = (done.before_bytes - done.after_bytes) / MIB
             numbers |= {"entries_before": before, "entries_after": self._living(session_id)}
             numbers["size_reduction_mb"] = reduced
         sizes = {"before_size": done.before_bytes, "after_size": done.after_bytes}
-        removed = done.dropped + done.moved
+        dropped = gone + done.dropped
+        removed = dropped + done.moved
         self._keeper.record(self._audited("compact", session_id, removed, "", sizes))
         return Compaction(
             session_id=session_id,
             **sizes,
             removed_count=removed,
-            dropped=done.dropped,
+            dropped=dropped,
             archived=done.moved,
             superseded=done.superseded,
             compacted_at=to_text(now),
         )
+
+    def _erase_expired(self, log: LogKey, settings: Settings, *, is_part: bool = False) -> int:
+        """Erase what was deleted longer ago than it can be undone, from wherever it got to.
+
+        A rewrite would take it out of the log alone, and no purge would find it there any more.
+        """
+        last = self._store.read(log, OWNER, last=0).summary.last_seq
+        hidden, days = self._keeper.hidden(log, OWNER), settings.privacy.undelete_days
+        gone = compaction.expired(hidden, self._clock.now(), days)
+        if gone:
+            record = self._expiry(log, len(gone))
+            self._keeper.erase_older(log, dict.fromkeys(gone, last), record, is_part=is_part)
+        return len(gone)
+
+    def _expiry(self, log: LogKey, count: int) -> Audited:
+        session_id = log.id if log.kind == "session" else None
+        return self._audited("erase", session_id, count, _EXPIRED, {})
+
+    @contextmanager
+    def _told_at_least(self, log: LogKey, gone: int) -> Iterator[None]:
+        """If the compaction fails that would tell the audit of an erasure, the audit is told."""
+        try:
+            yield
+        except MnemologError:
+            if gone:
+                self._keeper.record(self._expiry(log, gone))
+            raise
 
     def _living(self, session_id: str) -> int:
         """How many entries a session has; counted only if somebody wants to know."""
@@ -78,9 +111,8 @@ class Keeping(Proving):
         try:
             done = self._store.append(log, writes, self._viewer, where.storage)
         except SizeLimitError as error:
-            if log.kind != "session":
-                raise
-            told = self._make_room(log.id, error)
+            is_session = log.kind == "session"
+            told = self._make_room(log.id, error) if is_session else self._tidy(log, error)
             done = self._store.append(log, writes, self._viewer, where.storage)
         limit = where.storage.max_session_bytes
         if log.kind == "session" and done.used > _NEAR * limit:
@@ -111,6 +143,29 @@ class Keeping(Proving):
                 **{**error.details, "size_bytes": done.after_size},
             ) from error
         return _told(done)
+
+    def _tidy(self, log: LogKey, error: SizeLimitError) -> str:
+        """Rewrite a user's log or the shared one, that an entry did not fit into; says what was
+        done, or raises the error."""
+        incoming, limit = error.details.get("incoming_bytes"), error.details.get("limit_bytes")
+        if log.kind == "run" or not self.settings.compaction.auto:
+            raise error
+        if not isinstance(incoming, int) or not isinstance(limit, int):
+            raise error  # it is the whole root that is full
+        self._erase_expired(log, self.settings)
+        least = max(incoming, int(_GROWN * limit))
+        done = self._keeper.tidy(log, least, to_text(self._clock.now()))
+        if done.after_bytes + incoming > limit:
+            raise SizeLimitError(
+                error.message,
+                advice="Delete or erase some of it, or raise storage.max_session_size_mb.",
+                **error.details,
+            ) from error
+        if done.after_bytes == done.before_bytes:
+            return "somebody else rewrote the log meanwhile"
+        sizes = {"before_size": done.before_bytes, "after_size": done.after_bytes}
+        self._keeper.record(self._audited("compact", None, 0, "", sizes))
+        return f"the log was rewritten from {done.before_bytes:,} to {done.after_bytes:,} bytes"
 
     def _relieve(self, session_id: str, used: int) -> str | None:
         """Compact a log that has grown past the trigger, unless that was done just now."""

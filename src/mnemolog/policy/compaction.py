@@ -52,8 +52,7 @@ class Needs(NamedTuple):
 
 def judge(entries: list[Weighed], needs: Needs) -> Verdict:
     """What to drop and what to move, so that no more than `room` bytes stay if that can be."""
-    last = to_text(needs.now - timedelta(days=needs.settings.privacy.undelete_days))
-    drop = frozenset(one.entry.id for one in entries if one.died is not None and one.died < last)
+    drop = expired(entries, needs.now, needs.settings.privacy.undelete_days)
     rest = [one for one in entries if one.entry.id not in drop]
     scored = [(relevance(one, needs), one) for one in rest if not one.died and is_free(one.entry)]
     free = sorted(scored, key=lambda pair: (pair[0], pair[1].entry.seq))
@@ -61,6 +60,12 @@ def judge(entries: list[Weighed], needs: Needs) -> Verdict:
     move = [one for score, one in free if score < floor]
     move += _until_it_fits(rest, move, free, needs)
     return Verdict(drop, frozenset(one.entry.id for one in move))
+
+
+def expired(entries: list[Weighed], now: datetime, undelete_days: int) -> frozenset[str]:
+    """The ids of what was deleted longer ago than it can be undone."""
+    last = to_text(now - timedelta(days=undelete_days))
+    return frozenset(one.entry.id for one in entries if one.died is not None and one.died < last)
 
 
 def _until_it_fits(

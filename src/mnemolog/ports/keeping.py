@@ -108,8 +108,13 @@ class Keeper(Protocol):
     def erase(self, log: LogKey, ids: Collection[str], record: Audited) -> Gone:
         """Remove every line about these ids, and what was derived from them, for good."""
 
-    def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
-        """The same for each id only up to a number: what was written about it later stays."""
+    def erase_older(
+        self, log: LogKey, limits: Mapping[str, int], record: Audited, *, is_part: bool = False
+    ) -> Gone:
+        """The same for each id only up to a number: what was written about it later stays.
+
+        As a part of a larger work it leaves no line of its own, unless a crash comes between.
+        """
 
     def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
         """Those of the ids that damaged bytes of a log name."""
@@ -144,6 +149,10 @@ class Keeper(Protocol):
         self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str
     ) -> Compacted:
         """Rewrite a log without superseded and erased lines, and as the judge decides."""
+
+    def tidy(self, log: LogKey, least: int, now: str) -> Compacted:
+        """Rewrite a user's log or the shared one without superseded and erased lines; not if that
+        frees fewer than so many bytes."""
 
     def moved(self, session_id: str) -> dict[str, Weighed]:
         """The entries that compactions moved to the archive, hidden ones too, by their ids."""

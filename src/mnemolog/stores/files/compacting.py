@@ -5,6 +5,9 @@ entries are dropped for good and which move to the archive. What moves is durabl
 new generation takes the place of the old one. What is dropped is blanked in the old files before
 they are let go of. An intent makes sure of that after a crash. A line of an earlier version is
 written as today's, whether it stays or moves: a log that was compacted needs no migration.
+
+The log of a user and the shared one are one file each, which is replaced; there nothing moves, and
+damage stays where it is.
 """
 
 from collections import Counter
@@ -19,6 +22,7 @@ from mnemolog.log.blanking import blank_lines, shred
 from mnemolog.log.contents import Contents, Line
 from mnemolog.log.lines import Draft
 from mnemolog.log.places import Chain, SessionPlace, open_guard
+from mnemolog.log.versions import Versions
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.entry import MARKS
 from mnemolog.model.session import Manifest
@@ -86,7 +90,7 @@ class _Work:
         contents = Contents(self._disk, handle.chain, self._versions)
         self._keep_damage(contents)
         needed = [line for line in contents.lines if contents.is_needed(line)]
-        self._superseded = len(contents.lines) - len(needed)
+        self._superseded = _superseded(contents, needed)
         uses = Counter(use.id for use in read_uses(self._disk, handle.chain.folder, 0)[0])
         self._verdict = self._judge(_weighed(contents, needed, uses))
         moving = [one for one in needed if _subject(one) in self._verdict.move]
@@ -102,8 +106,7 @@ class _Work:
     def _written(self, contents: Contents, line: Line) -> tuple[int, bytes]:
         """A line as it is from now on, with its number."""
         seq, raw = _merged(contents, line)
-        is_old = self._is_old and (self._versions.stored(raw) or 0) < self._versions.current
-        return seq, (lines.rewritten(raw.rstrip(b"\r\n"), self._versions) if is_old else raw) or raw
+        return seq, _latest(raw, self._versions) if self._is_old else raw
 
     def _keep_damage(self, contents: Contents) -> None:
         """A rewrite leaves damaged bytes behind: they must be in quarantine before."""
@@ -138,6 +141,43 @@ class _Work:
         return Compacted(
             self._before, after, len(self._verdict.drop), len(self._verdict.move), self._superseded
         )
+
+
+def tidy(disk: Disk, writer: Writer, least: int, now: str) -> Compacted:
+    """Rewrite a log of one file without what nobody needs, if that frees at least so many bytes.
+
+    A crash leaves the log as it was or as it is to be.
+    """
+    with writer.locked() as handle:
+        path, versions, before = writer.place.guard, writer.place.versions, handle.tail.size
+        contents = Contents(disk, handle.chain, versions)
+        needed = [line for line in contents.lines if contents.is_needed(line)]
+        kept = {line.entry.seq for line in [*needed, *contents.lines[-1:]]}
+        damage = ((one.offset, content) for one, content in contents.damage if content.strip())
+        pieces = {offset: content + b"\n" for offset, content in damage}
+        for line in contents.lines:
+            if line.entry.seq in kept:  # the last one always: no number is given twice
+                pieces[line.spot.offset] = _latest(_merged(contents, line)[1], versions)
+        content = b"".join(piece for _, piece in sorted(pieces.items()))
+        if before - len(content) < least:
+            return Compacted(before, before, 0, 0, 0)
+        old = disk.open(path, "update")
+        fs.replace(disk, path, content)
+        dropped = [line.spot for line in contents.lines if line.entry.seq not in kept]
+        blank_lines(old, [(spot.offset, spot.length - 1) for spot in dropped], now)
+        handle.follow()
+    return Compacted(before, len(content), 0, 0, _superseded(contents, needed))
+
+
+def _superseded(contents: Contents, needed: list[Line]) -> int:
+    """How many lines a newer one took the place of; blank ones stand for nothing."""
+    return sum(line.entry.type != "erased" for line in contents.lines) - len(needed)
+
+
+def _latest(raw: bytes, versions: Versions) -> bytes:
+    """A line as today's version writes it, newline included."""
+    is_old = (versions.stored(raw) or 0) < versions.current
+    return (lines.rewritten(raw.rstrip(b"\r\n"), versions) if is_old else raw) or raw
 
 
 def _subject(line: Line) -> str:

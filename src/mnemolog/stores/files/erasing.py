@@ -44,11 +44,19 @@ _PATIENCE = 60.0
 
 
 def erase(
-    disk: Disk, writer: Writer, key: LogKey, limits: Limits, record: Audited, purge: Purge
+    disk: Disk,
+    writer: Writer,
+    key: LogKey,
+    limits: Limits,
+    record: Audited,
+    purge: Purge,
+    *,
+    is_part: bool = False,
 ) -> Gone:
     """Remove the lines about some ids, each up to a number, durably; `record` is for the audit.
 
-    What is written about an id later is not meant, also if all of this is done again.
+    What is written about an id later is not meant, also if all of this is done again. A part of a
+    larger work is told to the audit by that, unless a crash comes between.
     """
     fields: intents.Fields = {
         "operation": ERASE,
@@ -63,7 +71,8 @@ def erase(
         places = at_home(
             disk, writer.place, lambda: _reach(disk, writer, key, limits, record.at, purge)
         )
-        _record(disk, record, fields)
+        if not is_part:
+            _record(disk, record, fields)
     return Gone(sum(places.get(one, 0) for one in ("log", "runs", "archive")), places)
 
 

@@ -73,27 +73,35 @@ class FilesKeeper:
             held.reader.restart()
         return gone
 
-    def erase_older(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
-        gone = self._erase(log, limits, record)
+    def erase_older(
+        self, log: LogKey, limits: Mapping[str, int], record: Audited, *, is_part: bool = False
+    ) -> Gone:
+        gone = self._erase(log, limits, record, is_part)
         self._held(log).reader.restart()
         return gone
 
-    def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
-        held = self._held(log)
+    def _erase(
+        self, log: LogKey, limits: Mapping[str, int], record: Audited, is_part: bool = False
+    ) -> Gone:
+        writer = self._held(log).writer
         try:
-            gone = erasing.erase(self._disk, held.writer, log, limits, record, self._purge)
+            gone = erasing.erase(
+                self._disk, writer, log, limits, record, self._purge, is_part=is_part
+            )
         except StorageFullError:
             if len(limits) <= _FEW:
                 raise
-            gone = self._erase_in_portions(log, limits, record)
+            gone = self._erase_in_portions(log, limits, record, is_part)
         return gone
 
-    def _erase_in_portions(self, log: LogKey, limits: Mapping[str, int], record: Audited) -> Gone:
+    def _erase_in_portions(
+        self, log: LogKey, limits: Mapping[str, int], record: Audited, is_part: bool
+    ) -> Gone:
         """So few at a time that each intent fits into the reserve of a full disk."""
         lines, places, pairs = 0, Counter[str](), list(limits.items())
         for start in range(0, len(pairs), _FEW):
             some = dict(pairs[start : start + _FEW])
-            gone = self._erase(log, some, record._replace(entries=len(some)))
+            gone = self._erase(log, some, record._replace(entries=len(some)), is_part)
             lines += gone.lines
             places.update(gone.places)
         return Gone(lines, dict(places))
@@ -159,6 +167,13 @@ class FilesKeeper:
             return compacting.compact(self._disk, held.writer, place, judge, now)
 
         return self._at_home(held, work)
+
+    def tidy(self, log: LogKey, least: int, now: str) -> Compacted:
+        held = self._held(log)
+        held.reader.view()  # keeps what is damaged
+        done = compacting.tidy(self._disk, held.writer, least, now)
+        mark(self._disk, log_name(log))
+        return done
 
     def moved(self, session_id: str) -> dict[str, Weighed]:
         generations = self._held(LogKey("session", session_id)).manifest().markers.get("moved", ())
