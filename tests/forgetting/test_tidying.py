@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import SizeLimitError
+from mnemolog.errors import SizeLimitError, StorageFullError
 from mnemolog.fs import read_all
 from mnemolog.log.lines import verify
 from mnemolog.settings import Settings
@@ -17,7 +17,7 @@ from mnemolog.testing import Recorder, SimulatedDisk, sampled
 from mnemolog.testing.opening import open_on
 from tests.crash_stories import SEED
 from tests.forgetting.planting import audited, damage, opened
-from tests.forgetting.scanner import word
+from tests.forgetting.scanner import traces, word
 
 SMALL = {"storage.max_session_size_mb": 0.02}
 STATES = 300
@@ -147,6 +147,34 @@ def check_after_a_crash(disk, settings, said, flight) -> None:
     content = read_all(disk, "users/ann/preferences.jsonl")
     seqs = [json.loads(line)["seq"] for line in content.splitlines() if verify(line)]
     assert seqs == sorted(set(seqs))
+
+
+@pytest.mark.parametrize("limit", ["storage.max_session_size_mb", "storage.max_root_size_mb"])
+def test_secrets_are_hidden_in_what_is_full_too_and_it_makes_room_afterwards(root, limit):
+    secret = "gh" + "p_" + "0Aq9" * 9
+    small = {limit: 0.05}
+    with opened(root, **small, **{"privacy.redaction": False}) as memory:
+        memory.create_session("ann", session_id="talk")
+        with suppress(SizeLimitError, StorageFullError):
+            for number in range(200):
+                memory.add_memory("talk", type="note", content=f"{number}: {secret}" + "x" * 200)
+        prefer_until_full(memory, secret)
+    with opened(root, **small) as memory:
+        before = len(memory.get_entries("talk"))
+        assert memory.redact().entries >= before > 50
+        assert len(memory.get_entries("talk")) == before
+    assert traces(root, [secret]) == {}
+    with opened(root, **small) as memory:
+        memory.compact_session("talk")
+        assert traces(root, [secret]) == {}
+        if limit == "storage.max_session_size_mb":
+            assert memory.add_memory("talk", type="note", content="goes on").durable
+
+
+def prefer_until_full(memory: Memory, value: str) -> None:
+    with suppress(SizeLimitError):
+        for number in range(200):
+            prefer(memory, f"key {number}", value + "y" * 200)
 
 
 WRITER = """

@@ -16,9 +16,12 @@ from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.drafting import Redact, hide
 from mnemolog.ports import SHARED, LogKey, Progress, Write
+from mnemolog.settings import Storage
 
 _SAID = ("content", "context", "metadata", "tags", "category", "role", "reason")
 _TRIES = 8
+# No log gets this large: each holds its own limit, and twice that while it is redacted.
+_NO_LIMIT_MB = 1e9
 
 
 class Redacting(Forgetting):
@@ -133,7 +136,7 @@ class Redacting(Forgetting):
             writes = self._clean_writes(log, identifier, redact)
             try:
                 if writes:
-                    self._store.append(log, writes, self._viewer, self.settings.storage)
+                    self._store.append(log, writes, self._viewer, _unbounded(self.settings.storage))
                 return
             except ConcurrentModificationError:
                 if attempt == _TRIES - 1:
@@ -152,6 +155,11 @@ class Redacting(Forgetting):
         where = msgspec.structs.replace(self._where(None), session_id=session_id)
         revision = Write(_revision(hidden[0].entry, redact, to_text(now)), True)
         return [revision, self._marking("tombstone", identifier, where, "")]
+
+
+def _unbounded(storage: Storage) -> Storage:
+    """Secrets can be hidden in a full log and a full root too: the lines before them go next."""
+    return msgspec.structs.replace(storage, max_session_size_mb=_NO_LIMIT_MB, max_root_size_mb=0.0)
 
 
 def _clean(entry: Entry, redact: Redact, kinds: Counter[str]) -> Entry:
