@@ -277,3 +277,20 @@ def test_a_pattern_that_spells_a_secret_out_is_refused(memory, sid, root, is_new
     with pytest.raises(SettingsError, match="looks like a secret"):
         store(settings=given)
     assert traces(root, [secret]) == {}
+
+
+def test_redacting_what_is_deleted_reads_each_line_a_few_times_however_many_there_are(tmp_path):
+    secret = "gh" + "p_" + "0Aq9" * 9
+
+    def reads(count: int) -> float:
+        disk = RecordingDisk(tmp_path / str(count))
+        plain = open_on(disk, **{"privacy.redaction": False})
+        plain.create_session(session_id="talk")
+        plain.add_many("talk", [{"type": "note", "content": secret} for _ in range(count)])
+        plain.clear_session("talk")
+        disk.calls.clear()
+        assert open_on(disk).redact().entries == count
+        return disk.count("read", "memory.jsonl") / count
+
+    assert reads(80) <= reads(20) + 1
+    assert traces(tmp_path, [secret]) == {}

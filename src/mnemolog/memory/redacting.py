@@ -146,9 +146,7 @@ class Redacting(Forgetting):
         now = self._clock.now()
         for entry in self._store.read(log, self._viewer, ids=(identifier,)).entries:
             return [Write(_revision(entry, redact, to_text(now)), True, expected_seq=entry.seq)]
-        hidden = [
-            one for one in self._keeper.hidden(log, self._viewer) if one.entry.id == identifier
-        ]
+        hidden = self._keeper.hidden(log, self._viewer, identifier)
         if not hidden:
             return []
         session_id = hidden[0].entry.session_id

@@ -142,8 +142,8 @@ class Keeper(Protocol):
         With `only_archived`, one that has left the archive raises `ConcurrentModificationError`.
         """
 
-    def hidden(self, log: LogKey, viewer: Viewer) -> list[Weighed]:
-        """The entries that are deleted and still there."""
+    def hidden(self, log: LogKey, viewer: Viewer, *ids: str) -> list[Weighed]:
+        """The entries that are deleted and still there, or those of them with these ids."""
 
     def compact(
         self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str

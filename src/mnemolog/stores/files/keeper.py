@@ -145,11 +145,11 @@ class FilesKeeper:
         places = erasing.remove(self._disk, writer, session_id, record, self._purge)
         return Gone(record.entries, places)
 
-    def hidden(self, log: LogKey, viewer: Viewer) -> list[Weighed]:
+    def hidden(self, log: LogKey, viewer: Viewer, *ids: str) -> list[Weighed]:
         held = self._held(log)
         if not held.exists():
             return []
-        view = held.reader.view()
+        view = held.reader.find(*ids) if ids else held.reader.view()
         dead = [head for head in view.heads if head.dead and may_change(viewer, head)]
         read = ((view.entry(head), head) for head in dead)
         return [
