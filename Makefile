@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+PORT ?= 7077
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +15,7 @@ CHECKED := src tests $(wildcard bench soak retriever vendor)
 .PHONY: help run test clients check bench soak vendor clean
 
 help:
-	@echo "make run     write a small real store, show what is on disk, serve it with its page"
+	@echo "make run     write a small real store, show what is on disk, serve it  (PORT=7077)"
 	@echo "make test    the whole test suite         (PYTEST_ARGS='-k torn')"
 	@echo "make check   lint, format, types, shape, requirement ids"
 	@echo "make bench   the measurements             (BENCH_ARGS=...)"
@@ -24,7 +25,7 @@ help:
 
 run: $(READY)
 	test -d $(DEMO) || $(BIN)/mnemolog --root $(DEMO) demo
-	$(BIN)/mnemolog --root $(DEMO) serve
+	$(BIN)/mnemolog --root $(DEMO) serve --port $(PORT)
 
 test: $(READY) $(CLIENTS)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)

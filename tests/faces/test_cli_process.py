@@ -93,6 +93,19 @@ def test_a_terminal_never_gets_what_an_entry_smuggles_in(environ, memory, sid):
     assert "a[red]b " in table
 
 
+@pytest.mark.parametrize("width", [120, 90, 80, 60, 40, 20])
+def test_a_table_loses_nothing_on_a_narrow_terminal(environ, memory, width):
+    session = memory.create_session("somebody", agent_ids=["architect", "reviewer"])
+    memory.add_memory(session.id, content="x")
+    narrow = environ | {"NO_COLOR": "1", "COLUMNS": str(width)}
+    lines = on_terminal(["sessions"], narrow)[1].splitlines()
+    assert [line for line in lines if session.id in line]
+    everything = "".join("".join(lines).split())
+    for name in ("user", "agents", "state", "updated", "entries", "size", "somebody", "active"):
+        assert name in everything
+    assert width < 80 or all(len(line) <= width for line in lines)
+
+
 def test_progress_is_shown_beside_the_output_of_the_doctor(environ, memory, folder, sid):
     (folder / "memory.jsonl").chmod(0o644)
     code, shown = on_terminal(["doctor"], environ)

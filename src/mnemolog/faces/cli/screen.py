@@ -25,6 +25,8 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 _NAME_WIDTH = 36
+_LEAST_WIDTH = 8
+_GAP = 2
 
 # Whole sequences first; of one that is never closed only the control characters go, so that no
 # text can hide behind it. No body may contain a control character: this keeps the search linear.
@@ -124,12 +126,30 @@ def _rich_table(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    ruled = Table(box=SIMPLE_HEAD, pad_edge=False)
+    colours: Literal["auto"] | None = "auto" if is_coloured() else None
+    console = Console(color_system=colours, highlight=False, emoji=False)
+    widths = [max(map(len, cells)) for cells in zip(columns, *lines, strict=True)]
+    # The first column names the row: it is the last to be broken.
+    name, others = min(widths[0], _NAME_WIDTH), widths[1:]
+    if name + sum(_GAP + min(width, _LEAST_WIDTH) for width in others) > console.width:
+        _say_records(columns, lines)
+        return
+    is_roomy = sum(widths) + _GAP * len(others) <= console.width
+    ruled = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for number, column in enumerate(columns):
-        # The first column names the row: it is the last to be broken.
-        widest = max((len(line[number]) for line in lines), default=0) if number == 0 else 0
-        ruled.add_column(Text(column), overflow="fold", min_width=min(widest, _NAME_WIDTH))
+        is_fixed = number == 0 and not is_roomy
+        ruled.add_column(Text(column), overflow="fold", width=name if is_fixed else None)
     for line in lines:
         ruled.add_row(*map(Text, line))
-    colours: Literal["auto"] | None = "auto" if is_coloured() else None
-    Console(color_system=colours, highlight=False, emoji=False).print(ruled)
+    console.print(ruled)
+
+
+def _say_records(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """The rows one below the other, for a terminal that is too narrow for a table."""
+    widest = max(map(len, columns))
+    for number, line in enumerate(lines):
+        if number:
+            say("")
+        for column, cell in zip(columns, line, strict=True):
+            if cell:
+                say((column.ljust(widest), "dim"), "  ", cell)

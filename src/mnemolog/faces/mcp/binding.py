@@ -14,8 +14,10 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
+        # Python puts the address behind the reason once more.
+        reason = (error.strerror or str(error)).partition(" (while ")[0]
         raise StorageIOError(
-            f"Cannot listen on {host}, port {port}: {error.strerror or error}.",
+            f"Cannot listen on {host}, port {port}: {reason}.",
             advice="Choose another with --host and --port.",
         ) from error
 
