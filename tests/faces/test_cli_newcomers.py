@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,61 @@ def test_a_name_that_nobody_knows_says_how_to_make_it(run, ask):
     assert "There is no session 'plam'. --create makes it" in refused.stderr
     run("add", "--session", "plam", "-", text='{"content":"x"}\n', code=6)
     assert ask("sessions") == []
+
+
+# --- which memory, and where it was made
+
+
+def test_a_memory_that_nobody_named_is_told_when_it_is_made(anywhere, home):
+    assert f"Made a memory in {home / '.mnemolog'}\n" in anywhere("add", "one").stderr
+    assert "Made a memory" not in anywhere("add", "two").stderr
+
+
+def test_a_tilde_means_the_home_folder_wherever_it_is_written(anywhere, home, monkeypatch):
+    monkeypatch.setenv("MNEMOLOG_ROOT", "~/one")
+    anywhere("add", "x")
+    anywhere("--root=~/two", "add", "x")
+    assert (home / "one" / "sessions").is_dir()
+    assert (home / "two" / "sessions").is_dir()
+    assert not Path("~").exists()
+
+
+def test_a_root_whose_name_is_empty_is_refused_and_does_not_mean_another_one(anywhere):
+    anywhere("init")
+    assert "--root names no folder" in anywhere("--root", "", "sessions", code=2).stderr
+
+
+def test_whoever_named_the_missing_memory_is_told_where_to_look(anywhere, tmp_path, monkeypatch):
+    there = str(tmp_path / "there")
+    assert "Check --root;" in anywhere("--root", there, "log", code=3).stderr
+    assert "`mnemolog init` makes one here" in anywhere("log", code=3).stderr
+    monkeypatch.setenv("MNEMOLOG_ROOT", there)
+    assert "Check MNEMOLOG_ROOT;" in anywhere("log", code=3).stderr
+    Path(there).write_text("mine")
+    assert "it is a file" in anywhere("log", code=3).stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+def test_where_only_the_system_makes_files_no_memory_is_made(anywhere):
+    told = anywhere("--root", "/proc", "add", "x", code=3).stderr
+    assert told.startswith("E_STORAGE_IO: Could not make the folder sessions in the root")
+
+
+# --- slips of the pen
+
+
+def test_a_slip_in_the_name_of_a_verb_is_told(anywhere):
+    assert "Did you mean 'search'?" in anywhere("serch", "x", code=2).stderr
+    assert "Did you mean" not in anywhere("zzzz", code=2).stderr
+
+
+def test_what_may_be_chosen_stands_on_one_line(anywhere):
+    told = anywhere("token", code=2).stderr
+    assert "Choose from: new, list, revoke, link\n" in told
+
+
+def test_the_command_alone_says_how_to_begin(anywhere):
+    assert "`mnemolog init`" in anywhere(code=2).stderr
 
 
 # --- types

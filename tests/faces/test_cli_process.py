@@ -57,6 +57,17 @@ def test_the_command_is_installed_under_its_name():
     assert found.load() is cli.main
 
 
+def test_the_tab_key_completes_verbs_and_options(environ):
+    asked = environ | {"_MNEMOLOG_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+    for words, name in (("mnemolog search --li", "--limit"), ("mnemolog serch --li", "")):
+        told = subprocess.run(
+            [sys.executable, "-c", "from mnemolog.faces.cli import main; main()"],
+            env=asked | {"COMP_WORDS": words}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert name in told.stdout
+        assert told.stderr == ""
+
+
 def test_a_pipe_gets_no_colours_and_no_rules(piped, memory, sid):
     memory.add_decision(sid, decision="Use it", made_by="architect", tags=["db"])
     for words in (["log", sid], ["show", sid], ["sessions"], ["stats"], ["doctor"], ["demo"]):

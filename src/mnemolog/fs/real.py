@@ -40,12 +40,12 @@ _FLAGS: dict[Mode, int] = {
 Pause = Callable[[float], object]
 
 
-def _fail(error: OSError, action: str) -> NoReturn:
+def _fail(error: OSError, action: str, advice: str = "") -> NoReturn:
     if error.errno in _FULL:
         raise full(action) from error
     raise StorageIOError(
         f"Could not {action}: {error.strerror}.",
-        advice="`mnemolog doctor` checks the disk and the root.",
+        advice=advice or "`mnemolog doctor` checks the disk and the root.",
         errno=error.errno,
     ) from error
 
@@ -275,8 +275,8 @@ class RealDisk:
     def _make_root(self) -> None:
         try:
             os.makedirs(self.root, FOLDER_MODE, exist_ok=True)
-        except (FileExistsError, FileNotFoundError) as error:  # a file is there, or no place for it
-            _fail(error, f"make the folder {self.root}")
+        except OSError as error:  # a file is there, or no place for it, or no right to make it
+            _fail(error, f"make the folder {self.root}", "Choose another folder for the root.")
         os.chmod(self.root, FOLDER_MODE)
 
     def _mkdir_one(self, path: str) -> None:

@@ -59,6 +59,19 @@ class App(click.Group):
                 stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows `?`
         sys.exit(self._code(args, {**extra, "standalone_mode": False}, "--json" in words))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is meant; of a slip of the pen, the one that may have been meant."""
+        is_option = args[0].startswith("-")
+        if not (ctx.resilient_parsing or is_option or args[0] in self.commands):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.commands, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"There is no command {args[0]!r:.60}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def _code(self, args: tuple[Any, ...], extra: dict[str, Any], as_json: bool) -> int:
         try:
             return super().main(*args, **extra) or exits.OK
@@ -92,7 +105,8 @@ def _tell_usage(error: click.ClickException, as_json: bool) -> None:
         for line in error.format_message().splitlines():
             screen.say(line, err=True)
     else:
-        screen.say((f"{USAGE_CODE}: ", "error"), error.format_message(), err=True)
+        message = screen.one_line(error.format_message())
+        screen.say((f"{USAGE_CODE}: ", "error"), message, err=True)
         screen.say(_advice(error), err=True)
 
 
@@ -105,6 +119,8 @@ app = App(
     "mnemolog",
     params=list(COMMON),
     help="Memory for LLM agents that you can read with `cat`.",
+    epilog="`mnemolog demo` shows what it does; `mnemolog init` and `mnemolog add TEXT` begin a "
+    "memory. `mnemolog COMMAND --help` says more.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)

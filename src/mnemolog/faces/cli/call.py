@@ -54,18 +54,27 @@ class Call(NamedTuple):
     @property
     def named_root(self) -> str | None:
         """The root that somebody named: a folder by its full path, or an address as it is."""
+        if self.given_root == "":
+            raise click.UsageError("--root names no folder: what follows it is empty.")
         named = self.given_root or os.environ.get(ROOT_VARIABLE)
-        return os.path.abspath(named) if named and not is_address(named) else named
+        if not named or is_address(named):
+            return named
+        # A shell has done this for what was typed, but nobody for what stands in a settings file.
+        return os.path.abspath(os.path.expanduser(named))
 
     @contextmanager
     def memory(self, *, make: bool = False) -> Iterator["Memory"]:
         """The memory as the caller may see it; a root is made only where the verb writes."""
         from mnemolog.memory import Memory
+        from mnemolog.stores.files import roots
 
         root = self.root
         if not make and not is_address(root):
             self._expect(root)
+        is_surprise = make and not self.named_root and not roots.is_root(root)
         with retired_settings_told(self.as_json), Memory.open(root) as memory:
+            if is_surprise and not self.as_json:
+                screen.say(("Made a memory in ", "good"), root, err=True)
             yield self.view(memory)
 
     def view(self, memory: "Memory") -> "Memory":
@@ -78,12 +87,18 @@ class Call(NamedTuple):
         from mnemolog.errors import StorageIOError
         from mnemolog.stores.files import roots
 
-        if not roots.is_root(root):
-            raise StorageIOError(
-                f"There is no memory in {root}.",
-                advice="`mnemolog init` makes one here; --root names another.",
-                root=root,
-            )
+        if roots.is_root(root):
+            return
+        advice = "`mnemolog init` makes one here; --root names another."
+        if self.named_root:
+            named_by = "--root" if self.given_root else ROOT_VARIABLE
+            advice = f"Check {named_by}; `mnemolog init` with the same makes one there."
+        is_file = roots.is_taken(root)
+        raise StorageIOError(
+            f"There is no memory in {root}{': it is a file' if is_file else ''}.",
+            advice="Name a folder with --root." if is_file else advice,
+            root=root,
+        )
 
 
 def is_address(root: str) -> bool:

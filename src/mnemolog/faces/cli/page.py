@@ -23,13 +23,17 @@ INTRODUCTION = """\
 3. else the nearest folder `.mnemolog` from here upward;
 4. else `~/.mnemolog`. (`init` makes `./.mnemolog` instead of 3 and 4.)
 
-Verbs that only read refuse a folder that is no root; others, such as `init` and `add`, make one.
+In 1 and 2, `~/` is the home folder. Verbs that only read refuse a folder that is no root; others,
+such as `init` and `add`, make one, and say where if nobody had named it.
 
 **For people** there are tables and colours on a terminal, and plain text without colours in a pipe
 or with `NO_COLOR`. Whatever an entry holds, no escape sequence, control character or character that
 changes the direction of text reaches the terminal. **For programs** there is `--json`: exact
 values, one object on one line, or one line for each entry, hit, session, receipt or finding.
 `show --raw` gives the bytes of the log; only a terminal gets control characters as JSON escapes.
+
+The tab key completes verbs and options after `eval "$(_MNEMOLOG_COMPLETE=bash_source mnemolog)"`,
+with `zsh_source` in zsh; in fish it is `_MNEMOLOG_COMPLETE=fish_source mnemolog | source`.
 
 Errors go to the error channel as `CODE: message advice`, with `--json` as one object with `code`,
 `message`, `advice` and `details`.

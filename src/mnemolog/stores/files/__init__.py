@@ -8,7 +8,7 @@ from functools import partial
 from threading import Lock as Mutex
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError, SettingsError
+from mnemolog.errors import SessionError, SettingsError, StorageIOError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
 from mnemolog.log import forks, intents, sessions, sidecars
@@ -66,7 +66,13 @@ class FilesStore:
 
     def _make_folders(self) -> None:
         for folder in _FOLDERS:
-            self._disk.mkdir(folder)
+            try:
+                self._disk.mkdir(folder)
+            except FileNotFoundError as error:  # such as /proc: only the system makes files there
+                raise StorageIOError(
+                    f"Could not make the folder {folder} in the root: {error.strerror}.",
+                    advice="Choose another root.",
+                ) from error
         if self._disk.stat(".gitignore") is None:
             with suppress(FileExistsError):
                 fs.write_new(self._disk, ".gitignore", IGNORE)

@@ -44,6 +44,13 @@ def is_root(root: str) -> bool:
     return found is not None and found.is_folder
 
 
+def is_taken(path: str) -> bool:
+    """Whether something else than a folder lies where a root was to be."""
+    folder, name = os.path.split(os.path.abspath(path))
+    found = RealDisk(folder).stat(name) if name else None
+    return found is not None and not (found.is_folder or found.is_link)
+
+
 def files(root: str) -> Iterator[Found]:
     """Every file below a root, in the order of their names."""
     disk = RealDisk(root)
