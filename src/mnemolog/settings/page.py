@@ -38,8 +38,7 @@ An unknown setting is refused, and the error names the nearest one. A retired se
 with a `RetiredSettingWarning` that says why. A value of a wrong type or out of its range is
 refused, and the error says what is permitted. Sizes in MB count 1,048,576 bytes. `"never"` stands
 for no value. Types may be written in the plural (`decisions`), and those without a key of their
-own take `default`. "Takes effect with …" marks a setting that is read and checked now and used by
-a part of mnemolog that may not be there yet.
+own take `default`.
 
 This page is printed by `python -m mnemolog.settings`.
 """

@@ -228,11 +228,11 @@ class Privacy(Section, frozen=True, kw_only=True):
 
     redaction: Annotated[
         bool,
-        Meta(description="Hide secrets before they are written (takes effect with privacy)."),
+        Meta(description="Hide secrets before they are written."),
     ] = True
     redaction_patterns: Annotated[
         tuple[RedactionPattern, ...],
-        Meta(description="Rules of your own beside the built-in ones (takes effect with privacy)."),
+        Meta(description="Rules of your own beside the built-in ones."),
     ] = ()
     redaction_kinds: Annotated[
         tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...],

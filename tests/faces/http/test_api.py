@@ -349,6 +349,18 @@ def test_a_setting_is_changed_in_its_file_against_what_was_read(tmp_path):
         assert server.memory.settings.search.timeout_ms == 5
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(b"", "There is no body."), (b'{"user_id":', "The body cannot be read: "), (b"[]", "Expect")],
+)
+def test_a_body_that_is_none_is_told_as_that(owner, body, told):
+    kind = {"content-type": "application/json"}
+    refused = owner.post("/sessions", content=body, headers=kind)
+    assert refused.status_code == 400
+    assert refused.json()["detail"].startswith(told)
+    assert "data" not in refused.json().get("fields", {})
+
+
 def test_an_error_says_what_was_refused_and_what_to_do(owner, session):
     refused = owner.post(f"/sessions/{session}/entries", json={"type": "Not A Type"})
     told = refused.json()

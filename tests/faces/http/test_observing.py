@@ -38,6 +38,12 @@ def figures(server):
     return {name: float(value) for name, value in rows}, text
 
 
+def test_the_figures_come_in_a_type_that_prometheus_takes(tmp_path):
+    with in_thread(tmp_path / "store") as server, server.client() as client:
+        kind = client.get(f"{server.url}/metrics").headers["content-type"]
+    assert kind == "text/plain; version=0.0.4; charset=utf-8"
+
+
 @pytest.mark.req(
     "S002-188", "S002-189", "S002-190", "S002-191", "S002-192", "S002-193", "S002-194", "S002-195"
 )

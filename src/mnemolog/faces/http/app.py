@@ -11,7 +11,7 @@ import msgspec
 from litestar import Litestar, Request, Response, Router, get
 from litestar.datastructures import State
 from litestar.di import Provide
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException, SerializationException, ValidationException
 from litestar.openapi import OpenAPIConfig
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
@@ -142,17 +142,26 @@ def _failed(
 def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
     """What the framework refuses: unknown paths, other methods, bodies of a wrong shape."""
     status = error.status_code
-    fields: dict[str, str] = {}
-    if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        fields = {
-            str(one.get("key", "body"))[:100]: str(one.get("message", ""))[:300]
-            for one in error.extra
-            if isinstance(one, dict)
-        }
+    fields = _fields(error)
     code = {400: "E_SCHEMA_INVALID", 404: "E_NOT_FOUND", 405: "E_METHOD"}.get(status, "E_HTTP")
     detail = "; ".join(fields.values()) or problems.TITLES.get(status, "Refused") + "."
+    if isinstance(error.__cause__, SerializationException):
+        detail = f"The body cannot be read: {error.__cause__.detail[:200]}."
     found = problems.plain(status, code, detail, _id_of(request), fields=fields)
     return _problem(found, dict(error.headers or {}))
+
+
+def _fields(error: HTTPException) -> dict[str, str]:
+    """What is wrong with which field, or with the body as a whole."""
+    if not (isinstance(error, ValidationException) and isinstance(error.extra, list)):
+        return {}
+    found = {}
+    for one in error.extra:
+        if isinstance(one, dict):
+            name, told = str(one.get("key", "body"))[:100], str(one.get("message", ""))[:300]
+            is_missing = told == "'data'"  # the framework's name for the body
+            found["body" if name == "data" else name] = "There is no body." if is_missing else told
+    return found
 
 
 def _malformed(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:

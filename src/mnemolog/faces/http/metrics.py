@@ -7,7 +7,8 @@ from mnemolog.faces.http.door import Seen
 from mnemolog.memory import Memory
 from mnemolog.model.observing import Fact
 
-TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# The server adds the charset; said twice, it is a type that Prometheus refuses.
+TYPE = "text/plain; version=0.0.4"
 _BOUNDS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
 _POINTS = 1440
 

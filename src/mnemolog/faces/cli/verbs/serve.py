@@ -70,4 +70,7 @@ def _expect_libraries() -> None:
 
     for name in ("litestar", "uvicorn", "mcp"):
         if find_spec(name) is None:
-            raise click.UsageError("The server needs extras: pip install 'mnemolog[server,mcp]'.")
+            raise click.UsageError(
+                "The server needs extras: pip install 'mnemolog[server,mcp]', or in a clone"
+                " pip install '.[server,mcp]'."
+            )
