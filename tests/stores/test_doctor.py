@@ -1,6 +1,7 @@
 """The doctor: every kind of finding is provoked on a real folder, and mended where that is safe."""
 
 import fcntl
+import gzip
 import json
 import os
 import re
@@ -74,6 +75,63 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+# --- the archive
+
+
+@pytest.fixture
+def archived(root, memory, sid, log) -> Path:
+    """The archive of a session with three entries."""
+    memory.archive_session(sid)
+    return root / "archive"
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a byte of the archive is another": (
+        "talk.tar.gz", lambda path: path.write_bytes(path.read_bytes().replace(b"\x1f\x8b", b"!!")),
+    ),
+    "the archive is cut short": ("talk.tar.gz", _cut),
+    "the archive is missing": ("talk.tar.gz", Path.unlink),
+    "the sidecar is no JSON": ("talk.manifest.json", _cut),
+    "lines that a compaction moved out are cut short": ("talk.g2.jsonl.gz", _cut),
+}  # fmt: skip
+
+
+def test_what_is_archived_is_looked_at_like_what_is_not(root, log, memory, sid):
+    before = visit(root)
+    assert list(doctor.examine(before)) == []
+    memory.archive_session(sid)
+    after = visit(root)
+    assert list(doctor.examine(after)) == []
+    assert vars(after.tally) == vars(before.tally)
+    assert after.tally.lines == 3
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGES.values(), ids=DAMAGES)
+def test_damage_in_the_archive_is_found(examine, archived, name, damage):
+    moved = archived / "talk.g2.jsonl.gz"
+    moved.write_bytes(gzip.compress(b"x" * 1000))
+    moved.chmod(0o600)
+    assert examine() == []
+    damage(archived / name)
+    (found,) = examine()
+    assert (found.code, found.severity) == ("archive_damaged", "error")
+    assert found.path == f"archive/{name}"
+
+
+def test_an_archive_without_its_sidecar_is_found_unless_work_is_under_way(examine, archived, root):
+    (archived / "talk.manifest.json").unlink()
+    (found,) = examine()
+    assert (found.code, found.path) == ("archive_damaged", "archive/talk.tar.gz")
+    intent = root / "intents" / "archive-x.json"
+    intent.write_text("{}")
+    intent.chmod(0o600)
+    assert "archive_damaged" not in [one.code for one in examine()]
 
 
 # --- healthy roots, and what is looked at

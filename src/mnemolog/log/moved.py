@@ -34,6 +34,12 @@ def files(disk: Disk, name: str) -> list[str]:
     return [path for path in _named(disk, name) if not path.endswith(_UNFINISHED)]
 
 
+def every(disk: Disk) -> list[str]:
+    """All such files of all logs."""
+    found = disk.list(paths.ARCHIVE)
+    return [f"{paths.ARCHIVE}/{one}" for one in found if (m := _NAME.fullmatch(one)) and not m[3]]
+
+
 def drop_unfinished(disk: Disk, name: str) -> None:
     """Overwrite and remove what an interrupted compaction was about to write."""
     for path in _named(disk, name):

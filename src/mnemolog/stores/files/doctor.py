@@ -23,6 +23,7 @@ from mnemolog.ports import SHARED, LogKey
 from mnemolog.settings import Settings
 from mnemolog.stores.files import findings_learning, read_settings
 from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case, id_of
+from mnemolog.stores.files.findings_archive import check_archive
 from mnemolog.stores.files.findings_graph import Gaze, check_graph
 from mnemolog.stores.files.findings_lines import LineCheck
 from mnemolog.stores.files.findings_privacy import Look, check_privacy
@@ -190,6 +191,7 @@ def _check_logs(visit: Visit) -> Iterator[Case]:
         yield from _guarded(path, _check_file_log(visit, log, path))
     shared = place_of(SHARED)
     yield from _guarded(shared.guard, _check_file_log(visit, name_of("shared", ""), shared.guard))
+    yield from _guarded(paths.ARCHIVE, check_archive(visit.disk, visit.tally))
     visit.progress(total, total)
 
 

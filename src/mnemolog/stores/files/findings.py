@@ -61,6 +61,7 @@ KINDS: dict[str, Kind] = {
     "segment_size": Kind("error", f"Somebody else changed it. {BACKUP}"),
     "orphan": Kind("warning", "--repair removes it: the session does not need it."),
     "orphan_lines": Kind("error", "--repair moves it to quarantine; no line of it is lost."),
+    "archive_damaged": Kind("error", BACKUP),
     # runs
     "run_open": Kind(
         "note", "It goes on, or a crash left it: then `mnemolog runs end SESSION RUN` ends it."
