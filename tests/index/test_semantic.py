@@ -50,6 +50,21 @@ def test_other_words_of_the_same_meaning_find_it_in_the_first_second(memory, tex
     assert found[0].why["semantic"] > 0
 
 
+def test_a_single_entry_is_found_by_its_meaning_too(memory):
+    sid = memory.create_session().id
+    memory.add_memory(sid, content="We chose PostgreSQL for the ledger")
+    (hit,) = memory.query(sid, text="which database did you choose?")
+    assert hit.why["lexical"] == 0
+    assert hit.why["semantic"] > 0
+    assert not memory.query(sid, text="zebra stripes")
+
+
+def test_entries_that_all_say_the_same_are_found_by_their_meaning(memory):
+    sid = memory.create_session().id
+    memory.add_many(sid, [{"content": "We chose PostgreSQL for the ledger"}] * 3)
+    assert len(memory.query(sid, text="which database did you choose?")) == 3
+
+
 def test_without_an_embedder_words_alone_decide_and_the_hits_say_so(root, clock):
     with reopened(root, clock, **WORDS_ONLY) as memory:
         found = memory.query(talk_of(memory), text="the cat of the motorway")
