@@ -5,7 +5,10 @@ import os
 import shutil
 import signal
 import sqlite3
+import sys
+import threading
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 
@@ -63,6 +66,50 @@ def test_a_signal_at_any_moment_leaves_no_lock_behind(root):
             memory.add_memory("s", content="after the storm")
         except LockTimeoutError:
             pytest.fail("an interrupt kept the lock")
+
+
+def interrupted_at(name: str, work: Callable[[], object]) -> bool:
+    """Do `work`, with an interrupt where the function of this name begins; whether there was one.
+
+    That is where Python looks for signals, so one in the function before arrives there.
+    """
+    was_there = False
+
+    def look(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal was_there
+        if frame.f_code.co_qualname == name and not was_there:
+            was_there = True
+            raise KeyboardInterrupt
+
+    sys.settrace(look)
+    try:
+        work()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+    return was_there
+
+
+@pytest.mark.parametrize(
+    "name", ["Locked.__exit__", "Lock.release", "RealFile.unlock", "Batch.compose", "Handle.write"]
+)
+def test_who_is_interrupted_while_writing_keeps_nobody_out(root, name):
+    settings = {"concurrency.lock_timeout_ms": 0}
+    with (
+        Memory.open(root, settings=settings, environ={}) as memory,
+        Memory.open(root, settings=settings, environ={}) as other,
+    ):
+        memory.create_session(session_id="s")
+        assert interrupted_at(name, lambda: memory.add_memory("s", content="interrupted"))
+        assert other.add_memory("s", content="from elsewhere").status == "stored"
+        from_a_thread: list[str] = []
+        thread = threading.Thread(
+            target=lambda: from_a_thread.append(memory.add_memory("s", content="beside").status)
+        )
+        thread.start()
+        thread.join()
+        assert from_a_thread == ["stored"]
 
 
 def test_a_manifest_cannot_name_a_file_outside_its_folder(memory, sid, root, tmp_path):

@@ -25,7 +25,7 @@ class Lock:
         self._file = file
         self._name = name
         # An interrupt may hit between taking the lock and the work: then this thread still has
-        # it, may take it again, and its next release gives it back for good.
+        # it until it lets go, or takes it again: its next release gives it back for good.
         self._mutex = threading.RLock()
         self.ident = file.ident
 
@@ -58,6 +58,11 @@ class Lock:
 
     def release(self) -> None:
         """Give the lock back."""
+        self._give_back()
+        if observers:
+            tell("lock.released", self._name)
+
+    def _give_back(self) -> None:
         try:
             self._file.unlock()
         finally:
@@ -66,8 +71,12 @@ class Lock:
                     self._mutex.release()
             except RuntimeError:  # raised once it is no longer ours
                 pass
-        if observers:
-            tell("lock.released", self._name)
+
+    def let_go(self) -> None:
+        """Give the lock back if it is still this thread's: an interrupt may have come just before
+        `release` did, and whoever catches it may never take the lock again."""
+        if self._mutex.acquire(blocking=False):  # else another thread has it, and gives it back
+            self._give_back()
 
     def sign(self, operation: str, since: str) -> None:
         """Write into the lock file who holds it and why; for work that takes long."""

@@ -133,13 +133,20 @@ class Writer:
 
         `compose` gives the bytes and the last number used in them; `what` names them in errors.
         """
-        with Locked(self) as handle:
-            content, last_seq = compose(handle)
-            try:
-                handle.write(content, last_seq)
-            except StorageIOError as error:
-                raise _fate_unknown("write", what()) from error
-            return handle.active
+        is_done = False
+        try:
+            with Locked(self) as handle:
+                content, last_seq = compose(handle)
+                try:
+                    handle.write(content, last_seq)
+                except StorageIOError as error:
+                    raise _fate_unknown("write", what()) from error
+                file = handle.active
+            is_done = True
+        finally:
+            if not is_done and (left := self._handle) is not None:
+                left.lock.let_go()
+        return file
 
     def sync(self, file: File, what: What) -> None:
         """Make what was appended durable, or raise an error that says whose fate is unknown."""
