@@ -28,6 +28,28 @@ exec(sys.argv[1])
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
+# Its end waits for every thread.
+WATCHED = """
+import asyncio, sys, threading
+from mnemolog import AsyncMemory
+
+async def watch(root, stop):
+    async with await AsyncMemory.open(root, environ={}) as memory:
+        session = await memory.create_session()
+        hits = memory.watch(stop=stop, after={})
+        await memory.add_memory(session.id, content="one")
+        print((await anext(hits)).entry.content)
+        waiting = asyncio.ensure_future(anext(hits))
+        await asyncio.sleep(0.5)
+        waiting.cancel()
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            print("cancelled")
+
+asyncio.run(watch(sys.argv[1], eval(sys.argv[2])))
+"""
+
 OFFLINE = """
 import sys
 
@@ -145,6 +167,13 @@ def test_awaited_verbs_do_what_the_plain_ones_do(tmp_path):
                 await memory.add_memory(session.id, content="")
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize("stop", ["None", "threading.Event()"])
+def test_who_is_cancelled_while_watching_leaves_no_thread_waiting(tmp_path, stop):
+    words = [sys.executable, "-c", WATCHED, str(tmp_path / "store"), stop]
+    told = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert told.stdout.split() == ["one", "cancelled"]
 
 
 def test_awaited_verbs_really_run_beside_each_other(tmp_path):

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from threading import Event
 from types import TracebackType
 from typing import Any, Self
 
@@ -53,11 +54,18 @@ class AsyncMemory:
         """Open a run, as `Memory.run` does: `async with memory.run(session_id) as run`."""
         return AsyncRun(functools.partial(self.sync.run, *args, **kwargs))
 
-    async def watch(self, *args: Any, **kwargs: Any) -> AsyncIterator[Hit]:
-        """Yield what is written from now on, as `Memory.watch` does."""
-        hits = await asyncio.to_thread(self.sync.watch, *args, **kwargs)
-        while (hit := await asyncio.to_thread(next, hits, None)) is not None:
-            yield hit
+    async def watch(
+        self, *args: Any, stop: Event | None = None, **kwargs: Any
+    ) -> AsyncIterator[Hit]:
+        """Yield what is written from now on, as `Memory.watch` does; cancelling ends it."""
+        over = _Over(stop)
+        begin = functools.partial(self.sync.watch, *args, **kwargs)
+        hits = await asyncio.to_thread(begin, stop=over)
+        try:
+            while (hit := await asyncio.to_thread(next, hits, None)) is not None:
+                yield hit
+        finally:
+            over.set()  # a thread may still wait, and the loop would wait for it without end
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         verb = getattr(self.sync, name) if not name.startswith("_") else None
@@ -120,6 +128,20 @@ class AsyncRun:
             raise AttributeError(f"'AsyncRun' object has no attribute {name!r}")
         found = getattr(self.sync, name)
         return _awaited(found) if callable(found) else found
+
+
+class _Over(Event):
+    """Set by itself, or with the event that the caller gave, which is the one waited for."""
+
+    def __init__(self, theirs: Event | None) -> None:
+        super().__init__()
+        self._theirs = theirs
+
+    def is_set(self) -> bool:
+        return super().is_set() or (self._theirs is not None and self._theirs.is_set())
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return super().wait(timeout) if self._theirs is None else self._theirs.wait(timeout)
 
 
 def _awaited(verb: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
