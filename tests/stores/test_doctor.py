@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import LockTimeoutError
+from mnemolog.errors import LockTimeoutError, StorageIOError
 from mnemolog.fs.mounts import file_system
 from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
@@ -202,6 +202,17 @@ def test_unusable_settings_are_told_and_the_rest_is_still_looked_at(root, log, c
     assert codes() == ["settings_unusable", "mode_loose"]
     around = doctor.visit_root(str(root), {})
     assert "settings_unusable" in [found.code for found in doctor.examine(around)]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_settings_that_are_no_file_are_told_and_the_rest_is_still_looked_at(root, log, make):
+    make(root / "config.toml")
+    log.chmod(0o644)
+    with pytest.raises(StorageIOError):
+        Memory.open(root, environ={})
+    found = [one.code for one in doctor.examine(doctor.visit_root(str(root), {}))]
+    assert {"settings_unusable", "mode_loose"} <= set(found)
+    assert "unreadable" not in found
 
 
 def test_a_missing_gitignore_is_written_again(root, memory, codes, repair):

@@ -100,7 +100,7 @@ def visit_root(
         return Visit(disk, Settings(), progress=progress)
     try:
         settings = read_settings(disk, environ)
-    except (SettingsError, UnicodeDecodeError):
+    except (SettingsError, StorageError):
         settings = Settings()
     around = Around(os.path.abspath(root), *file_system(root))
     return Visit(

@@ -54,7 +54,7 @@ def check_root(disk: Disk, around: Around | None) -> Iterator[Case]:
         yield case("root_bare", "", "there is no folder `sessions`: nothing was stored here yet")
     try:
         read_settings(disk, {})
-    except (SettingsError, UnicodeDecodeError) as error:
+    except (SettingsError, StorageError) as error:
         yield case("settings_unusable", "config.toml", f"the settings cannot be used: {error}")
     if disk.stat(".gitignore") is None:
         what = "there is no .gitignore, so memory could be committed"
