@@ -265,6 +265,14 @@ def test_a_root_that_cannot_be_made_is_a_clear_error(anywhere, tmp_path, words):
     assert (tmp_path / "file").read_text() == "mine"
 
 
+@pytest.mark.parametrize("verb", ["init", "sessions", "doctor", "settings", "demo"])
+def test_an_empty_name_of_a_root_stands_for_no_other_root(anywhere, home, verb):
+    """As in --root "$UNSET": it must not mean the memory that happens to be near."""
+    anywhere("init")
+    told = anywhere("--root", "", verb, code=5).stderr
+    assert told.startswith("E_INVALID_FORMAT: The path of the root is empty.")
+
+
 @pytest.mark.parametrize("verb", ["init", "sessions", "stats", "demo"])
 def test_an_address_without_a_back_end_is_refused_and_makes_no_folder(anywhere, verb):
     told = anywhere("--root", "gopher://somewhere", verb, code=5).stderr

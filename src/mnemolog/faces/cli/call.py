@@ -138,10 +138,21 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
         root, agent, user, as_json = (
             _first(given.pop(str(option.name)), before.get(str(option.name))) for option in COMMON
         )
+        _refuse_empty(root)
         return _ended(function, Call(root, agent, user, bool(as_json)), given)
 
     called.__click_params__ = [*getattr(function, "__click_params__", []), *reversed(COMMON)]  # type: ignore[attr-defined]
     return called
+
+
+def _refuse_empty(root: str | None) -> None:
+    """Whoever names a root with a variable that is not set must not get another memory."""
+    from mnemolog.errors import InvalidFormatError
+
+    if root == "":
+        raise InvalidFormatError(
+            "The path of the root is empty.", advice="Name a folder after --root, or leave it out."
+        )
 
 
 def _first(after: Any, before: Any) -> Any:
