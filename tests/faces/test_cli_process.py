@@ -187,6 +187,21 @@ def test_following_shows_a_revision_and_the_types_asked_for(environ, memory, sid
         assert json.loads(process.stdout.readline())["content"] == "new"
 
 
+@pytest.mark.parametrize("last", ["0", "1"])
+def test_following_shows_nothing_older_than_the_last_few(environ, memory, sid, last):
+    memory.add_many(sid, [{"id": name, "content": name} for name in ("m1", "m2", "m3")])
+    memory.update_memory(sid, "m1", content="revised")
+    with running(["log", sid, "-f", "--json", "--last", last], environ) as process:
+        assert process.stdout is not None
+        seen = [json.loads(process.stdout.readline())["content"] for _ in range(int(last))]
+        assert seen == ["m3"] * int(last)
+        memory.add_memory(sid, content="new")
+        seen = [json.loads(process.stdout.readline())["content"]]
+        while seen[-1] != "new":
+            seen.append(json.loads(process.stdout.readline())["content"])
+        assert seen == ["new"]
+
+
 def test_ctrl_c_while_reading_the_input_is_quiet_and_keeps_what_was_stored(environ, memory, sid):
     process = subprocess.Popen(
         [*COMMAND, "add", "-", "--json", "--session", sid],

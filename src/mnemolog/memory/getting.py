@@ -53,7 +53,7 @@ class Getting(Forgetting):
         found = [entry for entry in reading.entries if filtering.matches(entry, wanted)]
         if wanted and last is not None:
             found = found[-last:] if last > 0 else []
-        return Warned(iter(found), _warnings(reading))
+        return Warned(iter(found), _warnings(reading), reading.summary.last_seq)
 
     def get_decisions(
         self, session_id: str, filters: Mapping[str, Any] | None = None, /, **more: Any

@@ -91,11 +91,17 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Warned(list[Entry]):
-    """A list of entries that also says, in `warnings`, what had to be skipped."""
+    """A list of entries that also says, in `warnings`, what had to be skipped.
 
-    def __init__(self, entries: Iterator[Entry], warnings: tuple[str, ...] = ()) -> None:
+    What has a number above `last_seq` came after they were read.
+    """
+
+    def __init__(
+        self, entries: Iterator[Entry], warnings: tuple[str, ...] = (), last_seq: int = 0
+    ) -> None:
         super().__init__(entries)
         self.warnings = warnings
+        self.last_seq = last_seq
 
 
 def type_name(value: object) -> str:

@@ -62,7 +62,7 @@ def log(
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)
         told = _tell(call, entries, set())
         while follow:
-            after = max([after, *(entry.seq for entry in entries)])
+            after = max(after, entries.last_seq)
             time.sleep(INTERVAL)
             entries = memory.get_entries(chosen, after=after, **wanted)
             told = _tell(call, entries, told)
