@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -195,11 +196,10 @@ def test_following_shows_nothing_older_than_the_last_few(environ, memory, sid, l
         assert process.stdout is not None
         seen = [json.loads(process.stdout.readline())["content"] for _ in range(int(last))]
         assert seen == ["m3"] * int(last)
-        memory.add_memory(sid, content="new")
-        seen = [json.loads(process.stdout.readline())["content"]]
-        while seen[-1] != "new":
-            seen.append(json.loads(process.stdout.readline())["content"])
-        assert seen == ["new"]
+        # Nothing tells that it listens by now, so it is said again until it is heard.
+        while not select.select([process.stdout], [], [], 0.2)[0]:
+            memory.add_memory(sid, content="new")
+        assert json.loads(process.stdout.readline())["content"] == "new"
 
 
 def test_ctrl_c_while_reading_the_input_is_quiet_and_keeps_what_was_stored(environ, memory, sid):

@@ -54,8 +54,6 @@ class Call(NamedTuple):
     @property
     def named_root(self) -> str | None:
         """The root that somebody named: a folder by its full path, or an address as it is."""
-        if self.given_root == "":
-            raise click.UsageError("--root names no folder: what follows it is empty.")
         named = self.given_root or os.environ.get(ROOT_VARIABLE)
         if not named or is_address(named):
             return named
@@ -138,21 +136,12 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
         root, agent, user, as_json = (
             _first(given.pop(str(option.name)), before.get(str(option.name))) for option in COMMON
         )
-        _refuse_empty(root)
+        if root == "":
+            raise click.UsageError("--root names no folder: what follows it is empty.")
         return _ended(function, Call(root, agent, user, bool(as_json)), given)
 
     called.__click_params__ = [*getattr(function, "__click_params__", []), *reversed(COMMON)]  # type: ignore[attr-defined]
     return called
-
-
-def _refuse_empty(root: str | None) -> None:
-    """Whoever names a root with a variable that is not set must not get another memory."""
-    from mnemolog.errors import InvalidFormatError
-
-    if root == "":
-        raise InvalidFormatError(
-            "The path of the root is empty.", advice="Name a folder after --root, or leave it out."
-        )
 
 
 def _first(after: Any, before: Any) -> Any:
