@@ -30,6 +30,9 @@ T = TypeVar("T")
 # So often something is tried again because somebody else threw the index away meanwhile.
 _TRIES = 8
 
+# Whoever forks waits so many seconds for what is under way in other threads.
+_PATIENCE = 5.0
+
 # A child that closes a database of its parent's may disturb it; these are never closed.
 _inherited: list[Build] = []
 
@@ -53,18 +56,35 @@ class Index:
         self._mutex = RLock()
         self._gate = Gate(folder)
         self._build: Build | None = None
+        self._is_at_work = False
         self._tried: tuple[int, int] | None = None
         self._unfit: tuple[int, int] | None = None
         self._behind = Behind(self._embed_more)
 
+    def settle(self) -> None:
+        """Close the database before a fork.
+
+        SQLite keeps in memory which locks its process holds: a child that inherits that takes the
+        parent's for its own, and holds none. It would wait for ever for a transaction that was
+        under way, and the journal would be removed while it is writing to it.
+        """
+        if self._mutex.acquire(timeout=_PATIENCE) and not self._is_at_work:
+            self._close()
+
+    def go_on(self) -> None:
+        """Let others use it again, after a fork."""
+        with suppress(RuntimeError):  # it could not be had in time
+            self._mutex.release()
+
     def forget(self) -> None:
-        """Let go of the parent's database without closing it, as a forked child must."""
+        """Let go of a parent's database without closing it, as a forked child must."""
         if self._build is not None:
             _inherited.append(self._build)
         self._build = None
         self._gate.forget()
         self._behind.forget()
         self._mutex = RLock()
+        self._is_at_work = False
 
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
@@ -73,11 +93,14 @@ class Index:
 
     def _let_go(self) -> None:
         with self._mutex:
-            if self._build is not None:
-                with suppress(OSError), self._gate.together():
-                    self._drop()
-            self._drop()
+            self._close()
             self._gate.forget()
+
+    def _close(self) -> None:
+        if self._build is not None:
+            with suppress(OSError), self._gate.together():
+                self._drop()
+        self._drop()
 
     def _drop(self) -> None:
         build, self._build = self._build, None
@@ -111,6 +134,7 @@ class Index:
         self._prepare()
         with self._gate.together():
             try:
+                self._is_at_work = True
                 return work(self._opened())
             except MnemologError:
                 raise
@@ -120,6 +144,8 @@ class Index:
                 if is_replaced:  # the files of its vectors went while it was searching them
                     raise ReplacedError(str(error)) from error
                 raise
+            finally:
+                self._is_at_work = False
 
     def _prepare(self) -> None:
         """Make what is missing, and make anew what is unfit."""

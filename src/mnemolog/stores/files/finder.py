@@ -90,7 +90,15 @@ class FilesFinder:
         self._shadow = Shadow(disk, FilesShelf(disk))
         self._index = Index(f"{root}/{paths.INDEX}", _Feed(disk), embedder, timeout_ms, command)
         self.forget()
-        forks.watch(self)
+        forks.settle(self)
+
+    def settle(self) -> None:
+        """Close the database before a fork."""
+        self._index.settle()
+
+    def go_on(self) -> None:
+        """Let the parent go on after a fork."""
+        self._index.go_on()
 
     def forget(self) -> None:
         """Let go of everything held open, as a forked child must."""
