@@ -4,6 +4,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from mnemolog.errors import MnemologError
+
 _log = logging.getLogger(__name__)
 
 # A thread that takes a mutex again at once would leave it to nobody.
@@ -40,8 +42,8 @@ class Behind:
         try:
             while not stop.is_set() and self._embed():
                 stop.wait(_BREATH)
-        except Exception as error:  # the embedder may be anybody's; the next search meets the same
-            _log.warning("embedding behind the searches ended: %s", type(error).__name__)
+        except MnemologError as error:  # the next search meets the same
+            _log.warning("embedding behind the searches ended: %s", error.message)
 
     def end(self) -> None:
         """Wait until it has finished what it is about; not for whoever holds the index."""

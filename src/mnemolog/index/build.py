@@ -2,12 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 
-from mnemolog.index import database, models, tokens
+from mnemolog.index import database, embedding, models, tokens
 from mnemolog.index.columns import Columns
+from mnemolog.index.embedding import FailedError
 from mnemolog.index.snapshot import Snapshot
 from mnemolog.index.vectors import Encoded, RowNumbers, Stored, Vectors
 from mnemolog.ports.embedder import Embedder
@@ -37,6 +38,7 @@ class Build:
         self.snapshot = Snapshot(self.db, self.columns, model)
 
     def _vectors(self, embedder: Embedder) -> Vectors:
+        embedding.check(embedder)
         model = models.entered(self.db, embedder.name, embedder.size)
         return Vectors(self._folder, self._number, model, embedder)
 
@@ -98,8 +100,9 @@ class Build:
             return
         if worked is not None:
             self.give_vectors(first, worked)
-        elif self.vectors.at_once is None or len(texts) <= self.vectors.at_once:
-            self.give_vectors(first, self.vectors.made_of(texts))
+        elif self.vectors.at_once is not None and len(texts) <= self.vectors.at_once:
+            with suppress(FailedError):  # they wait
+                self.give_vectors(first, self.vectors.made_of(texts))
 
     def give_vectors(self, first: int, vectors: Encoded) -> None:
         """Store the vectors of the rows from `first` on; published by the commit that follows."""

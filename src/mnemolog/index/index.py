@@ -12,6 +12,7 @@ from mnemolog.index.behind import Behind
 from mnemolog.index.build import Build
 from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
+from mnemolog.index.embedding import FailedError
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
 from mnemolog.index.models import ReplacedError
@@ -230,22 +231,28 @@ class Index:
                 if not is_marked and is_settled(build):
                     return Search(build, query, viewer, log, now, decay, deadline).run()
             self._caught_up(build)
-            if query.text.strip():
-                self._embed(build)
+            trouble = self._embed(build) if query.text.strip() else None
             deadline.check()
             with build.moment():
-                return Search(build, query, viewer, log, now, decay, deadline).run()
+                return Search(build, query, viewer, log, now, decay, deadline, trouble).run()
 
         return self._use(found)
 
-    def _embed(self, build: Build) -> None:
-        """Embed a few of the rows that wait, unless somebody is at it; more of them in time."""
+    def _embed(self, build: Build) -> FailedError | None:
+        """Embed a few of the rows that wait, unless somebody is at it; more of them in time.
+
+        Gives the error if the embedder failed: searches go on without it.
+        """
         if build.vectors is None or self._behind.is_at_work:
-            return
+            return None
         waiting = Waiting(build, self._feed)
-        waiting.embed(waiting.at_once)
+        try:
+            waiting.embed(waiting.at_once)
+        except FailedError as error:
+            return error
         if waiting.left():
             self._behind.wake()
+        return None
 
     def _embed_more(self) -> int:
         """Embed some of the rows that wait, while others go on; says how many still do."""

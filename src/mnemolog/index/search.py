@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from mnemolog.index import decays, fusion, lexical, names, scope
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
+from mnemolog.index.embedding import FailedError
 from mnemolog.index.fusion import Evidence
 from mnemolog.index.snapshot import Mask
 from mnemolog.index.spots import spots_of
+from mnemolog.index.vectors import Likeness
 from mnemolog.model.query import Query
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import relevance
@@ -43,6 +45,7 @@ class Search:
         now: datetime,
         decay: Decay,
         deadline: Deadline,
+        trouble: FailedError | None = None,
     ) -> None:
         self._db = build.db
         self._snapshot = build.snapshot
@@ -53,6 +56,8 @@ class Search:
         self._now = int(now.timestamp() * 1000)
         self._decay = decay
         self._deadline = deadline
+        self._trouble = trouble
+        self._is_unread = False
         self._seen = scope.mask_of(self._db, self._snapshot, viewer, log, query)
 
     def run(self) -> Found:
@@ -66,12 +71,15 @@ class Search:
         scores = relevance.SCORERS[self._query.scorer](parts)
         order = self._order(evidence, scores)
         candidates = self._candidates(evidence, parts, scores, order)
-        notes = (CUT,) if lexical.is_cut(self._query.text) else ()
-        return Found(candidates, self._semantic(), notes)
+        return Found(candidates, self._semantic(), self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        cut = (CUT,) if lexical.is_cut(self._query.text) else ()
+        return cut if self._trouble is None else (*cut, str(self._trouble))
 
     def _semantic(self) -> Literal["ready", "pending", "off"]:
         """Whether meaning can be compared for all that is in sight."""
-        if self._vectors is None:
+        if self._vectors is None or self._is_unread:
             return "off"
         return "pending" if self._seen[self._embedded :].any() else "ready"
 
@@ -81,10 +89,8 @@ class Search:
         asked = lexical.wanted(self._db, text)
         words = lexical.score(self._snapshot, self._seen, asked)
         self._deadline.check()
-        meaning, name = None, "none"
-        if self._vectors is not None:
-            meaning = self._vectors.likeness(text, self._embedded, self._seen)
-            name = self._vectors.name if meaning else name
+        meaning = self._meaning(text)
+        name = self._vectors.name if self._vectors and meaning else "none"
         self._deadline.check()
         return fusion.fuse(
             self._snapshot,
@@ -97,6 +103,16 @@ class Search:
             most=self._pool_size(),
             weights=fusion.weights_of(name),
         )
+
+    def _meaning(self, text: str) -> Likeness | None:
+        """How close everything is to the text; None if nothing can tell."""
+        if self._vectors is None:
+            return None
+        try:
+            return self._vectors.likeness(text, self._embedded, self._seen)
+        except FailedError as error:
+            self._trouble, self._is_unread = error, True
+            return None
 
     def _contending(self, match: fusion.Floats) -> Mask:
         """Which rows match, and so well that they may be among those asked for."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index.columns import Array, Columns
+from mnemolog.index.embedding import embed
 from mnemolog.index.snapshot import Mask
 from mnemolog.ports.embedder import Embedder
 
@@ -109,7 +110,7 @@ class Vectors(Stored):
 
     def made_of(self, texts: Sequence[str]) -> Encoded:
         """The vectors of texts."""
-        return encoded(self._embedder.embed(texts))
+        return encoded(embed(self._embedder, texts))
 
     def quick_embedder(self) -> Embedder | None:
         """The embedder, if it sets no bound to how many texts a search may wait for."""
@@ -118,7 +119,7 @@ class Vectors(Stored):
     def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness | None":
         """How close those of the first so many rows that are in sight come to a text; None if the
         embedder cannot read it."""
-        query = np.asarray(self._embedder.embed([text])[0], np.float32)
+        query = embed(self._embedder, [text])[0]
         return Likeness(self, query, rows, mask) if query.any() else None
 
     def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:

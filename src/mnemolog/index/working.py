@@ -3,12 +3,14 @@
 Nothing here knows the database, so any process may do it, and whoever does gets the same.
 """
 
+from contextlib import suppress
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index import postings, tokens, vectors
+from mnemolog.index.embedding import FailedError, embed
 from mnemolog.ports.embedder import Embedder
 
 LONGEST = 65_535
@@ -31,6 +33,7 @@ class Worked(NamedTuple):
     forms: dict[str, int]
     """Words as they stood, for wildcards, each with its term, unless they were told before."""
     vectors: vectors.Encoded | None
+    """None where nobody embeds, or the embedder failed."""
 
 
 class Worker:
@@ -68,7 +71,9 @@ class Worker:
         if self._embedder is None:
             return None
         if self._cutter is None:
-            return vectors.encoded(self._embedder.embed(said))
+            with suppress(FailedError):  # they wait
+                return vectors.encoded(embed(self._embedder, said))
+            return None
         none = np.empty(0, np.uint32)
         found = self._cutter.embed_pieces([none if own is None else own for own in pieces])
         left = [at for at, own in enumerate(pieces) if own is None]
@@ -89,5 +94,5 @@ def joined(parts: list[Worked], embeds: bool) -> Worked:
         postings.joined(terms),
         np.concatenate([part.lengths for part in parts]),
         {word: term for part in parts for word, term in part.forms.items()},
-        vectors.joined(own) if embeds else None,
+        vectors.joined(own) if embeds and len(own) == len(parts) else None,
     )

@@ -1,0 +1,74 @@
+"""Embedding: what an embedder says, looked at before it is used, for it may be anybody's.
+
+Whatever it does wrong is a `FailedError`: entries wait for their vectors, and searches go on with
+words.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemolog.errors import MnemologError, SettingsError, shown
+from mnemolog.ports.embedder import Embedder
+
+T = TypeVar("T")
+
+
+class FailedError(SettingsError):
+    """The embedder raised an error, or answered with what are no vectors."""
+
+    usual_advice = "Mend it, or choose another; the entries are safe, and found by their words."
+
+
+def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of texts; an error never quotes what was said."""
+    found = _asked(embedder, lambda: np.asarray(embedder.embed(texts), np.float32))
+    if found.shape != (len(texts), embedder.size):
+        wanted = (len(texts), embedder.size)
+        raise _failed(embedder, f"the shape of its vectors is {found.shape}, not {wanted}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.einsum("ij,ij->i", found, found)).all():
+            raise _failed(embedder, "its vectors hold what is no number, or are endless")
+    return found
+
+
+def check(embedder: Embedder) -> None:
+    """Refuse an embedder whose vectors could not be kept apart from others."""
+    name, size, at_once = _asked(embedder, lambda: _told(embedder))
+    if not isinstance(name, str) or not name.isprintable() or not name:
+        raise _refused(embedder, f"name is {shown(name)}, not a plain text")
+    if not _is_whole(size):
+        raise _refused(embedder, f"size is {shown(size)}, not a whole number")
+    if isinstance(at_once, bool) or not isinstance(at_once, int | None):
+        raise _refused(embedder, f"at_once is {shown(at_once)}, not a whole number")
+
+
+def _told(embedder: Embedder) -> tuple[object, object, object]:
+    """What it says of itself, which may be anything."""
+    return embedder.name, embedder.size, getattr(embedder, "at_once", None)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _asked(embedder: Embedder, ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except MnemologError:
+        raise
+    except Exception as error:  # it may be anybody's, and do anything
+        raise _failed(embedder, type(error).__name__) from error
+
+
+def _failed(embedder: Embedder, why: str) -> FailedError:
+    return FailedError(f"The embedder, a {type(embedder).__name__}, failed: {why}.")
+
+
+def _refused(embedder: Embedder, why: str) -> SettingsError:
+    return SettingsError(
+        f"A {type(embedder).__name__} cannot be used as an embedder: its {why}.",
+        advice="`name` is a text, `size` and `at_once` are whole numbers.",
+    )
