@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mnemolog import Memory
 from mnemolog.fs.real import RealDisk
 from mnemolog.index import fusion
+from mnemolog.index.vectors import average
 from mnemolog.stores.files.finder import FilesFinder
 from tests.index.searching import (
     WORDS_ONLY,
@@ -205,3 +206,9 @@ def embedding(tmp_path_factory):
     memory = with_embedder(tmp_path_factory.mktemp("own"), embedder, None)
     yield embedder, memory
     memory.close()
+
+
+def test_the_average_is_the_same_in_whatever_order_the_rows_lie():
+    rng = np.random.default_rng(7)
+    cosines = rng.normal(size=5000).astype(np.float32).round(5)
+    assert len({average(rng.permutation(cosines)) for _ in range(50)}) == 1

@@ -201,11 +201,11 @@ class Likeness:
                 self.scores = found
             else:
                 self.scores[chosen] = found
-            self.average = float(found.sum()) / len(found)
+            self.average = average(found)
             return
         self.is_filled = False
         step = -(-len(chosen) // _SAMPLE)
-        self.average = float(self._cosines(chosen[::step]).mean())
+        self.average = average(self._cosines(chosen[::step]))
         near = self._vectors.nearest(self._query, self._rows, chosen)
         self.scores[near] = self._cosines(near)
 
@@ -217,6 +217,11 @@ class Likeness:
         if not self.is_filled:
             rows = rows[self._mask[rows] & (rows < self._rows)]
             self.scores[rows] = self._cosines(rows)
+
+
+def average(cosines: Floats) -> float:
+    """The average, the same in whatever order the rows lie."""
+    return round(float(cosines.mean(dtype=np.float64)), 9)
 
 
 def _differing(codes: Array, code: Array) -> NDArray[np.uint16]:
