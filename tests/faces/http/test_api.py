@@ -3,10 +3,12 @@
 import io
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from mnemolog import Memory
 from mnemolog.faces.http import page
 from tests.faces.http.servers import finished, in_thread
 
@@ -192,6 +194,39 @@ def test_an_erasure_ends_with_its_proof_and_the_bytes_are_gone(server, owner):
     actions = [row["action"] for row in owner.get("/audit").json()["items"]]
     assert "erase" in actions
     assert owner.get("/audit").json()["chain_ok"]
+
+
+def test_a_session_is_counted_right_after_an_erasure_by_another_program(server, owner):
+    old = {"type": "note", "timestamp": "2026-01-05T09:00:00.000Z"}
+    with Memory.open(server.root, environ={}) as beside:
+        session = beside.create_session(user_id="ann").id
+        ids = [beside.add_memory(session, {**old, "content": f"{n}"}).id for n in range(3)]
+
+        def counted():
+            listed = owner.get("/sessions", params={"limit": 200}).json()["items"]
+            [row] = [one for one in listed if one["id"] == session]
+            return row["entries"], owner.get(f"/sessions/{session}").json()["entries"]
+
+        assert counted() == (3, 3)
+        beside.erase(session, ids=ids[:2])
+        assert counted() == (1, 1)
+
+
+def test_sessions_that_go_while_they_are_listed_cost_only_their_rows(server, owner):
+    with Memory.open(server.root, environ={}) as beside, ThreadPoolExecutor(1) as pool:
+
+        def come_and_go():
+            for _ in range(6):
+                names = [beside.create_session().id for _ in range(10)]
+                for name in names:
+                    beside.delete_session(name)
+
+        going = pool.submit(come_and_go)
+        statuses = set()
+        while not going.done():
+            statuses.add(owner.get("/sessions", params={"limit": 200}).status_code)
+        going.result()
+    assert statuses == {200}
 
 
 def test_sessions_are_archived_restored_and_deleted_by_plans(owner, session):

@@ -2,62 +2,27 @@
 
 import base64
 import re
-import threading
-from collections import OrderedDict
-from datetime import timedelta
 
 import msgspec
 
-from mnemolog.faces.http.passes import utc_now
 from mnemolog.faces.http.search_shapes import HitRow, NodeRow, Why, WhyPart
 from mnemolog.faces.http.shapes import EntryRow, Knowledge, Provenance, Raw, ReceiptRow, SessionRow
-from mnemolog.memory import Memory
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.inspecting import Numbered, RawLine, Told
 from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit
 from mnemolog.model.session import Session
-from mnemolog.model.times import to_text
 
 _MATCH = ("lexical", "semantic", "neighbours", "session", "speaker")
-_KEPT = 2000
-_SETTLED = timedelta(seconds=2)
 _WORD = re.compile(r"\w+", re.UNICODE)
 _MOST_MARKS = 50
 _SHOWN = 4000
 
 
-Counted = tuple[Numbered, int]
-"""A session in numbers, and how many damaged pieces of it are kept aside."""
-
-
-class Numbers:
-    """Statistics of sessions, counted again only when a session was written to."""
-
-    def __init__(self) -> None:
-        self._mutex = threading.Lock()
-        self._known: OrderedDict[object, Counted] = OrderedDict()
-
-    def of(self, memory: Memory, session: Session, scope: object) -> Counted:
-        """A session in numbers, and how much of it is quarantined."""
-        key = (scope, session.id, session.updated_at, session.state)
-        with self._mutex:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        found = (memory.numbers(session.id), memory.quarantined(session.id))
-        if session.updated_at > to_text(utc_now() - _SETTLED):
-            return found  # more may be written in the same millisecond
-        with self._mutex:
-            self._known[key] = found
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        return found
-
-
-def session_row(session: Session, counted: Counted, markers: dict[str, object]) -> SessionRow:
+def session_row(
+    session: Session, numbers: Numbered, quarantined: int, markers: dict[str, object]
+) -> SessionRow:
     """A session in the list."""
-    numbers, quarantined = counted
     summary = numbers.summary
     invalidated, processed = _seq(markers, "invalidated"), _seq(markers, "processed_until")
     return SessionRow(

@@ -1,15 +1,17 @@
 """Sessions: listed, made, changed, looked at."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Annotated, Literal
 
 import msgspec
 from litestar import get, patch, post
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
+from mnemolog.errors import SessionNotFoundError
 from mnemolog.faces.http.house import Asking, Caller
 from mnemolog.faces.http.queries import Cursor, Limit, opened, sealed
-from mnemolog.faces.http.rows import Numbers, session_row
+from mnemolog.faces.http.rows import session_row
 from mnemolog.faces.http.shapes import (
     BucketRow,
     FileRow,
@@ -22,10 +24,9 @@ from mnemolog.faces.http.shapes import (
     SessionList,
     SessionRow,
 )
+from mnemolog.memory import Memory
 from mnemolog.model.session import Session
 from mnemolog.model.times import normalise
-
-_NUMBERS = Numbers()
 
 State = Literal["active", "idle", "archived"]
 Sort = Literal["-updated", "updated", "-created", "created", "id", "-id"]
@@ -93,7 +94,8 @@ def list_sessions(
         start=None if start is None else normalise(start, "from"),
         end=None if end is None else normalise(end, "to"),
     )
-    everything = caller.memory.list_sessions()
+    memory = caller.memory
+    everything = memory.list_sessions()
     found = [one for one in everything if wanted.matches(one)]
     field, is_down = _key(sort)
     found.sort(key=lambda one: (getattr(one, field), one.id), reverse=is_down)
@@ -101,7 +103,7 @@ def list_sessions(
     shown = rest[:limit]
     last = shown[-1] if len(rest) > limit else None
     return SessionList(
-        items=[_row(caller, one) for one in shown],
+        items=_rows(memory, shown),
         next_cursor=sealed(getattr(last, field), last.id) if last else None,
         total=len(found),
         total_exact=True,
@@ -139,25 +141,33 @@ def _facets(everything: list[Session], wanted: Wanted) -> SessionFacets:
     )
 
 
-def _row(caller: Caller, one: Session) -> SessionRow:
-    memory = caller.memory
-    numbers = _NUMBERS.of(memory, one, (caller.house.root, caller.reach))
-    return session_row(one, numbers, memory.session_markers(one.id))
+def _rows(memory: Memory, shown: list[Session]) -> list[SessionRow]:
+    rows = []
+    for one in shown:
+        with suppress(SessionNotFoundError):  # removed since it was listed
+            rows.append(_row(memory, one))
+    return rows
+
+
+def _row(memory: Memory, one: Session) -> SessionRow:
+    return session_row(
+        one, memory.numbers(one.id), memory.quarantined(one.id), memory.session_markers(one.id)
+    )
 
 
 def _facts(caller: Caller, one: Session) -> SessionFacts:
     memory = caller.memory
-    numbers = _NUMBERS.of(memory, one, (caller.house.root, caller.reach))
+    numbers = memory.numbers(one.id)
     markers = memory.session_markers(one.id)
-    row = session_row(one, numbers, markers)
+    row = session_row(one, numbers, memory.quarantined(one.id), markers)
     return SessionFacts(
         **msgspec.structs.asdict(row),
         preferences=one.preferences,
         markers=markers,
         overrides=one.settings,
-        by_agent=numbers[0].summary.agents,
-        revisions=numbers[0].summary.revisions,
-        redactions=numbers[0].summary.redactions,
+        by_agent=numbers.summary.agents,
+        revisions=numbers.summary.revisions,
+        redactions=numbers.summary.redactions,
     )
 
 
