@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 
 import pytest
 from opentelemetry import trace
@@ -12,6 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from mnemolog import Memory
 from mnemolog.errors import LockTimeoutError
 from mnemolog.faces.http import logs, spans
+from mnemolog.faces.http.metrics import Figures
 from mnemolog.model.observing import Fact, observe
 from tests.faces.http.servers import in_process, in_thread
 
@@ -168,6 +171,42 @@ def test_the_log_is_json_lines_without_content(tmp_path, monkeypatch):
     assert "/api/v1/nodes/{user}" in routes
     assert [line for line in lines if line["message"] == "damage" and line["level"] == "ERROR"]
     assert [line for line in lines if line["message"] == "session.created"]
+
+
+FAILING = """
+import asyncio, threading
+from mnemolog.faces.http import logs
+logs.begin("info")
+
+def fail():
+    raise KeyError("marmot")
+
+async def failing():
+    asyncio.get_running_loop().call_soon(fail)
+    asyncio.get_running_loop().create_task(asyncio.to_thread(fail))
+    await asyncio.sleep(0.2)
+
+threading.Thread(target=fail).start()
+asyncio.run(failing())
+"""
+
+
+def test_what_fails_beside_the_requests_is_told_on_lines_of_json_without_content():
+    ran = subprocess.run(
+        [sys.executable, "-c", FAILING], capture_output=True, text=True, check=True, timeout=60
+    )
+    lines = [json.loads(line) for line in ran.stderr.splitlines()]
+    assert [line["metadata"]["kind"] for line in lines] == ["KeyError"] * 3
+    assert all("fail" in line["metadata"]["at"][-1] for line in lines)
+    assert "marmot" not in ran.stderr
+
+
+def test_large_figures_are_told_to_the_last_digit(tmp_path):
+    figures = Figures()
+    figures.note(Fact("query", None, {"duration_ms": 1_234_567.25}))
+    with Memory.open(tmp_path / "store", environ={}) as memory:
+        text = figures.text(memory)
+    assert "memory_operations_query_duration_ms_sum 1234567.25\n" in text
 
 
 @pytest.fixture(scope="module")

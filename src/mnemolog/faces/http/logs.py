@@ -7,6 +7,7 @@ that anybody said is ever in it.
 import json
 import logging
 import sys
+import threading
 import traceback
 from datetime import UTC, datetime
 from typing import Any
@@ -51,8 +52,9 @@ class JsonLines(logging.Formatter):
             "level": level,
             "component": getattr(record, "component", record.name),
             "session_id": getattr(record, "session_id", None),
-            "message": record.getMessage(),
-            "metadata": getattr(record, "facts", {}),
+            # What libraries tell goes on with reprs and traces, which may hold content.
+            "message": record.getMessage().partition("\n")[0],
+            "metadata": getattr(record, "facts", _trace(record)),
         }
         return json.dumps(fields, ensure_ascii=True)
 
@@ -61,13 +63,19 @@ def begin(level: str) -> logging.Handler:
     """Write the log to standard error from now on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("mnemolog", "uvicorn"):
+    for name in ("mnemolog", "uvicorn", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
     logging.getLogger("mnemolog").setLevel(level.upper())
     logging.getLogger("uvicorn").setLevel("WARNING")
+    threading.excepthook = _ended
     return handler
+
+
+def _ended(thread: threading.ExceptHookArgs) -> None:
+    if thread.exc_value is not None:
+        unexpected(thread.exc_value)
 
 
 def _say(level: int, component: str, session_id: str | None, message: str, **facts: Any) -> None:
@@ -110,8 +118,17 @@ def failed(error: MnemologError, request_id: str) -> None:
 
 
 def unexpected(error: BaseException, request_id: str = "") -> None:
-    """Where something went wrong that nobody expected; its text may be content, so it stays out."""
+    """Something went wrong that nobody expected."""
+    _say(logging.ERROR, "http", None, "unexpected", **_where(error), request_id=request_id)
+
+
+def _trace(record: logging.LogRecord) -> dict[str, Any]:
+    error = record.exc_info[1] if record.exc_info else None
+    return {} if error is None else _where(error)
+
+
+def _where(error: BaseException) -> dict[str, Any]:
+    """The kind of an error and where it came from; its text may be content, so it stays out."""
     steps = traceback.extract_tb(error.__traceback__)
     where = [f"{step.filename.rpartition('/')[2]}:{step.lineno} {step.name}" for step in steps]
-    kind = type(error).__name__
-    _say(logging.ERROR, "http", None, "unexpected", kind=kind, at=where, request_id=request_id)
+    return {"kind": type(error).__name__, "at": where}

@@ -117,7 +117,7 @@ _TIMINGS = {
 def _one(name: str, kind: str, text: str, value: float) -> str:
     own = name.replace(".", "_")
     own = f"{own}_total" if kind == "counter" else own
-    return f"# HELP {own} {text}\n# TYPE {own} {kind}\n{own} {value:g}\n"
+    return f"# HELP {own} {text}\n# TYPE {own} {kind}\n{own} {value}\n"
 
 
 def _histogram(name: str, own: str, timing: Timing) -> str:
@@ -126,7 +126,7 @@ def _histogram(name: str, own: str, timing: Timing) -> str:
     for bound, count in zip((*_BOUNDS, "+Inf"), timing.counts, strict=True):
         total += count
         rows.append(f'{own}_bucket{{le="{bound}"}} {total}\n')
-    rows.append(f"{own}_sum {timing.total:g}\n{own}_count {total}\n")
+    rows.append(f"{own}_sum {timing.total}\n{own}_count {total}\n")
     return "".join(rows)
 
 
