@@ -120,6 +120,28 @@ def test_a_scoped_stream_hears_only_of_its_own(server, owner, session):
     assert event["data"]["id"] == mine
 
 
+@pytest.mark.parametrize("how", ["revoked", "narrowed"])
+def test_an_open_stream_ends_with_its_token(server, owner, session, how):
+    file = TokenFile(str(server.root))
+    token, made = file.issue("scoped", datetime.now(UTC), None, agents=("architect", "analyst"))
+    with server.client(token) as client:
+        told = listening(client, 1)
+        wait_until(lambda: readers(server, Scope("architect", None, ("analyst",))) == 1)
+        if how == "revoked":
+            file.revoke(made.id)
+        else:
+            tokens = server.root / "tokens.toml"
+            tokens.write_text(tokens.read_text().replace('"architect", ', ""))
+        owner.post(f"/sessions/{session}/entries", json={"type": "note", "content": "later"})
+        assert told() == []
+
+
+def test_a_last_event_that_never_was_is_no_failure(server):
+    with server.client() as client:
+        last = f"{server.built.house.feeds.of(OWNER)._boot}-²".encode("latin-1")
+        assert stream(client, 1, headers={"Last-Event-ID": last})[0]["event"] == "resync"
+
+
 def test_hiding_and_jobs_are_told_too(server, owner, session):
     with server.client() as client:
         told = listening(client, 2, params={"topics": "hidden,job"})

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -80,6 +81,11 @@ def test_no_spelling_of_a_path_leads_past_the_token(server, session, target):
     assert session.encode() not in answer
 
 
+@pytest.mark.parametrize("target", ["*", "x", "sessions", "http://elsewhere/"])
+def test_a_target_that_is_no_path_is_no_failure(server, target):
+    assert status(asked(server, target)) in (200, 404)
+
+
 def test_a_pass_that_needs_no_token_opens_no_memory(server):
     """Were a request ever taken to the wrong route, it would still see nothing."""
     caller = Caller(server.built.house, Visit("r", Pass(NOBODY, NOBODY), Scope()))
@@ -145,6 +151,29 @@ def test_a_second_request_that_never_comes_whole_is_given_up_like_a_first_one(
         wire.sendall(b"GET /healthz HT")
         wire.settimeout(20)
         assert wire.recv(65536) == b"", "the server hung up"
+
+
+def test_connections_that_ask_nothing_make_room_for_those_that_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(serving, "_most_connections", lambda: 20)
+    with in_thread(tmp_path / "store") as server, ExitStack() as open_wires:
+        with server.client() as client:
+            assert client.get("/me").status_code == 200
+            told = client.stream("GET", "/events", params={"topics": "job"})
+            open_wires.enter_context(told)
+            silent = [open_wires.enter_context(wire_to(server)) for _ in range(100)]
+            with server.client() as late:
+                assert late.get("/me").status_code == 200
+        silent[0].settimeout(30)
+        assert silent[0].recv(1) == b"", "the one that was silent longest was let go"
+
+
+def test_only_so_many_streams_are_open_at_once(server, monkeypatch):
+    monkeypatch.setattr(feeds, "_MOST_READERS", 1)
+    with server.client() as client, client.stream("GET", "/events") as first:
+        assert first.status_code == 200
+        busy = client.get("/events")
+        assert (busy.status_code, busy.headers["retry-after"]) == (503, "5")
+        assert client.get("/me").status_code == 200
 
 
 def test_methods_that_nobody_knows_are_counted_as_one(server, owner):
@@ -311,6 +340,18 @@ def test_cancelling_while_jobs_end_never_fails(row):
         job = row.begin(held_up("export", gate, []), Scope())
         at_once(2, lambda _, job=job: row.cancel(job.id, Scope()))
         assert over(row, job) in ("done", "cancelled")
+
+
+def test_a_job_that_fails_unexpectedly_is_told_in_the_log_without_what_it_said(row, caplog):
+    def call(progress):
+        raise KeyError("hidden words")
+
+    job = row.begin(Work("export", "files", call), Scope())
+    with caplog.at_level("ERROR", "mnemolog"):
+        assert over(row, job) == "failed"
+    [record] = [one for one in caplog.records if one.getMessage() == "unexpected"]
+    assert record.facts["kind"] == "KeyError"
+    assert "hidden words" not in str(vars(record))
 
 
 def test_a_row_that_is_too_long_takes_no_more_and_forgets_none_that_waits(row, monkeypatch):

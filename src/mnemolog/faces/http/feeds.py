@@ -24,10 +24,15 @@ RESYNC = "resync"
 _KEPT = 2048
 _WAITING = 256
 _MOST_FEEDS = 16
+_MOST_READERS = 64
 _POLL = 0.2
 _SESSIONS_POLL = 1.0
 _IDLE_SECONDS = 300.0
 _SESSIONS = 200
+
+
+Sessions = dict[str, tuple[str, str]]
+"""The state of each session, and when it was changed last."""
 
 
 class Event(NamedTuple):
@@ -113,9 +118,16 @@ class Feed:
         return f"{self._boot}-{event.number}"
 
     def join(self, topics: frozenset[str], last: str | None) -> Reader:
-        """Begin to read: from the event after the one that was seen last, or from now on."""
+        """Begin to read: from the event after the one that was seen last, or from now on.
+
+        Raises a 503 where too many read already.
+        """
         reader = Reader(topics, asyncio.get_running_loop())
         with self._mutex:
+            if len(self._readers) >= _MOST_READERS:
+                raise RefusedError(
+                    503, "E_BUSY", "Too many streams are open already.", retry_after=5
+                )
             missed = self._since(last)
             self._readers.add(reader)
         for event in missed:
@@ -133,7 +145,7 @@ class Feed:
             return []
         boot, _, number = last.partition("-")
         first = self._kept[0].number if self._kept else self._number + 1
-        if boot == self._boot and number.isdigit() and first - 1 <= int(number) <= self._number:
+        if boot == self._boot and number.isdecimal() and first - 1 <= int(number) <= self._number:
             return [event for event in self._kept if event.number > int(number)]
         return [Event(self._number, RESYNC, {"reason": "gap"})]
 
@@ -161,18 +173,24 @@ class Feed:
         known = self._sessions()
         while not self._stop.wait(_SESSIONS_POLL):
             now = self._sessions()
-            for session_id, state in now.items():
-                if known.get(session_id) != state:
-                    self.publish("session", session_id=session_id, state=state[0])
-            for session_id in known.keys() - now.keys() if len(now) < _SESSIONS else ():
-                self.publish("session", session_id=session_id, state="deleted")
-            known = now
+            if known is not None and now is not None:
+                self._compare(known, now)
+            known = known if now is None else now
 
-    def _sessions(self) -> dict[str, tuple[str, str]]:
+    def _compare(self, known: Sessions, now: Sessions) -> None:
+        """Tell what became of the sessions since the last look."""
+        for session_id, state in now.items():
+            if known.get(session_id) != state:
+                self.publish("session", session_id=session_id, state=state[0])
+        for session_id in known.keys() - now.keys() if len(now) < _SESSIONS else ():
+            self.publish("session", session_id=session_id, state="deleted")
+
+    def _sessions(self) -> Sessions | None:
+        """The sessions changed last; None while nobody can tell."""
         try:
             found = self._memory.list_sessions(limit=_SESSIONS)
         except MnemologError:
-            return {}
+            return None
         return {one.id: (one.state, one.updated_at) for one in found}
 
     def close(self) -> None:
@@ -240,19 +258,28 @@ class Feeds:
             feed.join_threads()
 
 
-async def lines(feed: Feed, reader: Reader, encode: Callable[[Any], bytes]) -> AsyncIterator[bytes]:
-    """A stream as server-sent events, with a comment every 15 s so that nobody thinks it dead."""
+async def lines(
+    feed: Feed, reader: Reader, encode: Callable[[Any], bytes], is_welcome: Callable[[], bool]
+) -> AsyncIterator[bytes]:
+    """A stream as server-sent events, with a comment every 15 s so that nobody thinks it dead.
+
+    It ends with the first word after its reader is no longer welcome, which is not said any more.
+    """
     try:
         yield b"retry: 1000\n\n"
-        while True:
-            try:
-                event = await reader.next(15.0)
-            except TimeoutError:
-                yield b": still here\n\n"
-                continue
-            if event is None:
-                return
-            name, body = feed.name_of(event), encode(event.body)
-            yield b"id: %s\nevent: %s\ndata: %s\n\n" % (name.encode(), event.topic.encode(), body)
+        while (told := await _next(feed, reader, encode)) is not None and is_welcome():
+            yield told
     finally:
         feed.leave(reader)
+
+
+async def _next(feed: Feed, reader: Reader, encode: Callable[[Any], bytes]) -> bytes | None:
+    """What is said next; None when the stream is over."""
+    try:
+        event = await reader.next(15.0)
+    except TimeoutError:
+        return b": still here\n\n"
+    if event is None:
+        return None
+    name, body = feed.name_of(event), encode(event.body)
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (name.encode(), event.topic.encode(), body)

@@ -126,6 +126,11 @@ class Caller:
         return self.house.view(Scope(agent, self.reach.user))
 
     @property
+    def is_welcome(self) -> bool:
+        """Whether the token that was brought is still good for the same."""
+        return self.house.desk.still_accepts(self.known)
+
+    @property
     def sees_all(self) -> bool:
         """Whether the request is narrowed to nobody."""
         return self.known.is_owner and self.reach == Scope()

@@ -113,8 +113,19 @@ class Desk(NamedTuple):
             return None
         if hmac.compare_digest(token, self.owner.encode()):
             return Pass("owner", "owner")
+        return self._found(
+            lambda: self.file.find(token.decode("latin-1"), self.now(), ("scoped", "page"))
+        )
+
+    def still_accepts(self, known: Pass) -> bool:
+        """Whether a token that was accepted is neither expired, revoked nor changed."""
+        return known.kind == "owner" or known == self._found(
+            lambda: self.file.named(known.id, self.now())
+        )
+
+    def _found(self, look: Callable[[], Issued | None]) -> Pass | None:
         try:
-            found = self.file.find(token.decode("latin-1"), self.now(), ("scoped", "page"))
+            found = look()
         except SettingsError:
             _LOG.error("tokens.toml cannot be read: no token but the owner's is accepted")
             return None

@@ -1,6 +1,7 @@
 """Serving: one process with the API, the page, the protocol, the worker and maintenance inside."""
 
 import asyncio
+import resource
 import signal
 import socket
 import threading
@@ -32,6 +33,9 @@ _GRACE_SECONDS = 30
 _HEADER_SECONDS = 15.0
 _IDLE_SECONDS = 20
 _UNREAD_SECONDS = 5.0
+_MOST_CONNECTIONS = 4096
+# So many may come in at once, above all that are counted.
+_BACKLOG = 128
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -105,19 +109,32 @@ async def _lifespan(house: House, connections: Connections) -> AsyncIterator[Non
 
 
 class _Patient(H11Protocol):
-    """Closes a connection whose request line and headers do not come in time."""
+    """Closes a connection whose request line and headers do not come in time.
+
+    There are only so many: another one takes the place of the one that has asked nothing longest,
+    so that files can still be opened, and whoever only keeps connections open shuts nobody out.
+    """
 
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._since = self.loop.time()
+        if len(self.connections) > _most_connections():
+            idle = [one for one in self.connections if isinstance(one, _Patient) and one._is_idle]
+            gone = min(idle, key=lambda one: one._since)
+            self.connections.discard(gone)
+            gone.transport.abort()
         self._wait()
+
+    @property
+    def _is_idle(self) -> bool:
+        cycle: Any = self.cycle  # there is none until the head of a request has come
+        return cycle is None or cycle.response_complete
 
     def handle_events(self) -> None:
         super().handle_events()
-        cycle: Any = self.cycle  # there is none until the head of a request has come
-        is_answering = cycle is not None and not cycle.response_complete
-        if self.conn.trailing_data[0] and not is_answering:
+        if self.conn.trailing_data[0] and self._is_idle:
             self._wait()
         else:
             self._stop_waiting()
@@ -135,6 +152,12 @@ class _Patient(H11Protocol):
         if self._late is not None:
             self._late.cancel()
         self._late = None
+
+
+def _most_connections() -> int:
+    """At most half of the files that may be open: the other half is for the memory's own."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_CONNECTIONS if files < 0 else min(_MOST_CONNECTIONS, files // 2)
 
 
 class _Server(uvicorn.Server):
@@ -185,7 +208,7 @@ def make_server(built: Built) -> uvicorn.Server:
         lifespan="on",
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        backlog=512,
+        backlog=_BACKLOG,
     )
     return _Server(config, built.house)
 

@@ -113,7 +113,7 @@ class Page:
             return Given(405, "text/plain; charset=utf-8", _UNTIL_CHANGED, b"Not that way.\n")
         if path.startswith("/static/"):
             return self._static(path.removeprefix("/static/"))
-        if path == "/" or path.split("/")[1] in VIEWS:
+        if path == "/" or path.removeprefix("/").split("/")[0] in VIEWS:
             index = self._indexes[_view(path)]
             return Given(200, "text/html; charset=utf-8", _UNTIL_CHANGED, index)
         if path.removeprefix("/") in ("favicon.ico", "favicon.svg", "robots.txt"):

@@ -73,6 +73,11 @@ class TokenFile:
             return None
         return found if found.kind in kinds and _is_live(found, now) else None
 
+    def named(self, identifier: str, now: datetime) -> Issued | None:
+        """The token of this id, unless it has expired or was revoked."""
+        found = (one for one in self._read().values() if one.id == identifier)
+        return next((one for one in found if _is_live(one, now)), None)
+
     def issue(
         self,
         kind: Kind,

@@ -38,8 +38,9 @@ async def events(
     feed = caller.house.feeds.of(caller.reach)
     reader = feed.join(wanted, last_event_id)
     await asyncio.to_thread(feed.wait, _BEGINS)
+    told = lines(feed, reader, _encode, lambda: caller.is_welcome)
     headers = {"X-Accel-Buffering": "no"}
-    return Stream(lines(feed, reader, _encode), media_type="text/event-stream", headers=headers)
+    return Stream(told, media_type="text/event-stream", headers=headers)
 
 
 ROUTES = [events]
