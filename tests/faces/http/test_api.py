@@ -396,6 +396,13 @@ def test_a_body_that_is_none_is_told_as_that(owner, body, told):
     assert "data" not in refused.json().get("fields", {})
 
 
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_body_of_another_kind_is_named_as_what_is_wrong(owner, kind):
+    found = owner.post("/search", content=b"text=x", headers={"content-type": kind})
+    assert found.status_code == 400
+    assert "JSON" in found.json()["detail"]
+
+
 def test_an_error_says_what_was_refused_and_what_to_do(owner, session):
     refused = owner.post(f"/sessions/{session}/entries", json={"type": "Not A Type"})
     told = refused.json()

@@ -147,6 +147,8 @@ def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[
     detail = "; ".join(fields.values()) or problems.TITLES.get(status, "Refused") + "."
     if isinstance(error.__cause__, SerializationException):
         detail = f"The body cannot be read: {error.__cause__.detail[:200]}."
+    elif status == 400 and not fields:  # of a body of another kind the framework says nothing
+        detail = "The body is not JSON of the kind that this route takes."
     found = problems.plain(status, code, detail, _id_of(request), fields=fields)
     return _problem(found, dict(error.headers or {}))
 
