@@ -4,12 +4,14 @@ import io
 import json
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from mnemolog import Memory
 from mnemolog.faces.http import page
+from tests.conftest import SetClock
 from tests.faces.http.servers import finished, in_thread
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -197,10 +199,11 @@ def test_an_erasure_ends_with_its_proof_and_the_bytes_are_gone(server, owner):
 
 
 def test_a_session_is_counted_right_after_an_erasure_by_another_program(server, owner):
-    old = {"type": "note", "timestamp": "2026-01-05T09:00:00.000Z"}
-    with Memory.open(server.root, environ={}) as beside:
+    then = SetClock()
+    then.moment = datetime.now(UTC) - timedelta(hours=1)
+    with Memory.open(server.root, clock=then, environ={}) as beside:
         session = beside.create_session(user_id="ann").id
-        ids = [beside.add_memory(session, {**old, "content": f"{n}"}).id for n in range(3)]
+        ids = [beside.add_conversation(session, role="user", content=f"{n}").id for n in range(3)]
 
         def counted():
             listed = owner.get("/sessions", params={"limit": 200}).json()["items"]
