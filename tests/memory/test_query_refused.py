@@ -145,12 +145,16 @@ def test_the_field_that_was_probably_meant_is_named(wide, wrong, meant):
     assert meant in caught.value.advice
 
 
-@pytest.mark.parametrize("name", ["strat", "start", "ends", "all_tag"])
+@pytest.mark.parametrize("name", ["strat", "start", "ends", "all_tag", "is_quite", "unownd"])
 def test_advice_names_only_fields_that_a_query_takes(wide, name):
     with pytest.raises(InvalidQueryError) as caught:
         wide.query(None, {name: "2026-01-01"})
-    for given_name in ("'start'", "'end'"):
+    for given_name in ("'start'", "'end'", "is_quiet", "unowned"):
         assert given_name not in caught.value.advice
+
+
+def test_a_query_as_an_object_may_hold_what_only_we_fill_in(wide):
+    assert ids(wide.query(None, Query(is_quiet=True, unowned="ann"))) == ids(wide.query())
 
 
 @few

@@ -27,6 +27,8 @@ _ALIASES = {"sort_by": "sort", "type": "types", "tag": "tags", "agent": "agents"
             "agent_id": "agents", "user_id": "users", "kind": "kinds"}  # fmt: skip
 _SORT_ALIASES = {"relevance": "relevance_desc", "time": "time_desc", "timestamp": "time_desc",
                  "newest": "time_desc", "oldest": "time_asc"}  # fmt: skip
+# Filled in by us.
+_NEVER_ASKED = frozenset({"unowned", "is_quiet"})
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +118,7 @@ def as_mapping(query: object) -> Mapping[str, Any]:
         return {"text": query}
     if isinstance(query, Query):
         given = {name: value for name, value in msgspec.structs.asdict(query).items()
-                 if value != getattr(Query(), name) and name != "unowned"}  # fmt: skip
+                 if value != getattr(Query(), name) and name not in _NEVER_ASKED}  # fmt: skip
         span = {side: given.pop(side) for side in ("start", "end") if side in given}
         return {**given, "time_range": span} if span else given
     if isinstance(query, Mapping):
@@ -236,7 +238,7 @@ def _word(value: object, known: tuple[str, ...], name: str) -> str:
 
 
 def _unknown(name: str) -> InvalidQueryError:
-    known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end", "unowned"})
+    known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end", *_NEVER_ASKED})
     near = difflib.get_close_matches(name, known, 1)
     return InvalidQueryError(
         f"A query has no field {name!r:.60}.",
