@@ -169,6 +169,14 @@ def test_nobody_goes_on_with_or_ends_the_run_of_another_agent(memory, sid):
     assert contents(run.get("run")) == ["state"]
 
 
+def test_a_users_view_tells_only_of_that_users_runs(memory):
+    for user in ("ann", "bob"):
+        memory.create_session(user, session_id=f"of {user}")
+        memory.run(f"of {user}")
+    assert [one.session_id for one in memory.for_user("bob").left_runs()] == ["of bob"]
+    assert len(memory.left_runs()) == 2
+
+
 def test_a_run_without_notes_is_its_agents_too(memory, sid):
     memory.run(sid, agent_id="architect", run_id="mine")
     with pytest.raises(NotAllowedError, match="is taken"):

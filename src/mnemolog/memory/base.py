@@ -71,6 +71,10 @@ class Base:
             if may_see_session(self._viewer, one.manifest.agent_ids, one.manifest.user_id):
                 yield one
 
+    def _names(self) -> list[str]:
+        """The sessions that this viewer may see."""
+        return [one.manifest.session_id for one in self._visible()]
+
     def _read(self, session_id: str, **wanted: Any) -> Reading:
         self._manifest(session_id)
         return self._store.read(LogKey("session", session_id), self._viewer, **wanted)

@@ -49,9 +49,6 @@ class Counting(Forgetting):
         ]
         return Numbered(_together(read), sum(hidden), len(names), min(begun, default=None))
 
-    def _names(self) -> list[str]:
-        return [one.manifest.session_id for one in self._visible()]
-
 
 def _together(parts: list[Summary]) -> Summary:
     counts, agents, redactions = Counter[str](), Counter[str](), Counter[str]()

@@ -169,7 +169,7 @@ class Forgetting(Keeping):
         verify: bool = False,
         progress: Progress | None = None,
     ) -> Erasure:
-        """Remove a session and everything in it for good; for the owner alone."""
+        """Remove a session and everything in it for good; not for agents."""
         self._manifest(session_id)
         self._owner_only("delete a session")
         log = LogKey("session", session_id)

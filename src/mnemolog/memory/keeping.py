@@ -32,7 +32,7 @@ class Keeping(Proving):
     """The verbs about how much is kept."""
 
     def compact_session(self, session_id: str) -> Compaction:
-        """Rewrite a session's log without what nobody needs; for the owner alone.
+        """Rewrite a session's log without what nobody needs; not for agents.
 
         Superseded revisions go, and what was deleted longer ago than it can be undone. What has
         become irrelevant moves to the archive, where `get_memory` and

@@ -48,11 +48,12 @@ class Running(Writing):
         return opened
 
     def left_runs(self, session_id: str | None = None) -> list[LeftRun]:
-        """The runs that nobody has ended yet, of a session or of all; for the owner alone."""
+        """The runs that nobody has ended yet, of a session or of all that this handle may see; not
+        for agents."""
         if session_id is not None:
             self._manifest(session_id)
         self._owner_only("see other runs")
-        names = [one for one, _ in self._keeper.sizes()] if session_id is None else [session_id]
+        names = self._names() if session_id is None else [session_id]
         return [self._counted(run) for name in names for run in self._keeper.runs(name)]
 
     def _counted(self, run: LeftRun) -> LeftRun:
@@ -61,7 +62,7 @@ class Running(Writing):
         return run._replace(notes=sum(1 for _ in notes))
 
     def end_run(self, session_id: str, run_id: str) -> None:
-        """End a run that nobody else will end; for the owner alone."""
+        """End a run that nobody else will end; not for agents."""
         self._manifest(session_id)
         self._owner_only("end other runs")
         self._keeper.end_run(session_id, check_id(run_id, "run id"))
