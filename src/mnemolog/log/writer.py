@@ -20,8 +20,8 @@ from types import TracebackType
 
 from mnemolog.errors import CorruptionError, MnemologError, StorageError, StorageIOError
 from mnemolog.fs import Disk, File, full
+from mnemolog.fs.lock import Lock
 from mnemolog.log import forks
-from mnemolog.log.lock import Lock
 from mnemolog.log.places import Chain, Place, open_guard
 from mnemolog.log.tail import Tail, check_format
 

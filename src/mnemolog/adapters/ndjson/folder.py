@@ -24,7 +24,7 @@ from mnemolog.errors import (
     SessionNotFoundError,
 )
 from mnemolog.fs import Disk, File
-from mnemolog.log.lock import Lock
+from mnemolog.fs.lock import Lock
 from mnemolog.log.places import FilePlace
 from mnemolog.log.tail import Tail, find_end
 from mnemolog.log.writer import Writer

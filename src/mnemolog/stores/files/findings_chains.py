@@ -7,8 +7,8 @@ from time import monotonic
 
 from mnemolog import fs
 from mnemolog.fs import Disk
+from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
-from mnemolog.log.lock import Lock
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import Damage
 from mnemolog.stores.files.findings_lines import keep
