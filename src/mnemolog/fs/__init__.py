@@ -8,6 +8,7 @@ symbolic link. A file's descriptor is closed when the last reference to it goes,
 still sync a file that another one has already let go of.
 """
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
 from mnemolog.errors import StorageFullError
@@ -142,6 +143,26 @@ def replace(disk: Disk, path: str, content: bytes) -> None:
     write_new(disk, temporary, content)
     disk.rename(temporary, path)
     disk.sync_folder(path.rpartition("/")[0])
+
+
+def sync_up(disk: Disk, folder: str) -> None:
+    """Make a folder's names durable, and those of the folders on the way to it."""
+    while folder:
+        disk.sync_folder(folder)
+        folder = folder.rpartition("/")[0]
+    disk.sync_folder("")
+
+
+def walk(disk: Disk, folder: str = "") -> Iterator[tuple[str, Stat]]:
+    """Everything below a folder, each folder before what is in it; links are not followed."""
+    for name in disk.list(folder):
+        path = f"{folder}/{name}".removeprefix("/")
+        status = disk.stat(path)
+        if status is None:
+            continue
+        yield path, status
+        if status.is_folder:
+            yield from walk(disk, path)
 
 
 def shred(disk: Disk, path: str) -> None:

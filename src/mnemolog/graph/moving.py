@@ -22,7 +22,7 @@ from mnemolog.fs import Disk
 from mnemolog.graph import addresses, catalogue, document, links, merging, noted, versions
 from mnemolog.graph.catalogue import read_raw
 from mnemolog.graph.noted import Move
-from mnemolog.graph.versions import History, sync_up
+from mnemolog.graph.versions import History
 from mnemolog.graph.writing import Place
 from mnemolog.model.node import NodeVersion
 from mnemolog.policy import front_matter
@@ -140,7 +140,7 @@ def _lines(before: History, added: list[NodeVersion]) -> bytes:
 def _make(disk: Disk, folder: str) -> None:
     """Make a folder for good, before anything is moved into it: else both could be lost."""
     disk.mkdir(folder)
-    sync_up(disk, folder)
+    fs.sync_up(disk, folder)
 
 
 def _restamp(place: Place, user_id: str, move: Move) -> None:

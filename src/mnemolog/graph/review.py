@@ -7,7 +7,6 @@ import msgspec
 from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses
-from mnemolog.graph.versions import sync_up
 from mnemolog.model.lesson import Waiting
 
 _ENDING = ".json"
@@ -27,11 +26,11 @@ def put(disk: Disk, waiting: Waiting) -> None:
     """Have a proposal wait, once; for the holder of the graph's lock."""
     path = path_of(waiting.user_id, waiting.id)
     if disk.ident(path) is not None:
-        sync_up(disk, folder_of(waiting.user_id))  # whoever put it there may have been killed
+        fs.sync_up(disk, folder_of(waiting.user_id))  # whoever put it there may have been killed
         return
     disk.mkdir(folder_of(waiting.user_id))
     fs.replace(disk, path, msgspec.json.encode(waiting) + b"\n")
-    sync_up(disk, folder_of(waiting.user_id))
+    fs.sync_up(disk, folder_of(waiting.user_id))
 
 
 def all_of(disk: Disk, user_id: str) -> list[Waiting]:

@@ -137,17 +137,9 @@ def _add(disk: Disk, path: str, content: bytes) -> fs.File:
         folder = path.rpartition("/")[0]
         disk.mkdir(folder)
         file = disk.open(path, "create")
-        sync_up(disk, folder)
+        fs.sync_up(disk, folder)
     size = file.size()
     if file.append(content) != len(content):
         file.truncate(size)
         raise fs.full(f"write {path}")
     return file
-
-
-def sync_up(disk: Disk, folder: str) -> None:
-    """Make a folder's names durable, and those of the folders on the way to it."""
-    while folder:
-        disk.sync_folder(folder)
-        folder = folder.rpartition("/")[0]
-    disk.sync_folder("")

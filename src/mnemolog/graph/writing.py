@@ -19,7 +19,7 @@ from mnemolog.fs import Disk
 from mnemolog.graph import document, versions
 from mnemolog.graph.addresses import Spot
 from mnemolog.graph.catalogue import read_raw
-from mnemolog.graph.versions import History, sync_up
+from mnemolog.graph.versions import History
 from mnemolog.model.node import NodeVersion
 from mnemolog.policy.composing import conflict
 
@@ -62,8 +62,8 @@ class Place:
 
     def settle(self) -> None:
         """Make durable what is there: whoever wrote it may have been killed before it was."""
-        sync_up(self._disk, self._spot.folder)
-        sync_up(self._disk, self._spot.versions.rpartition("/")[0])
+        fs.sync_up(self._disk, self._spot.folder)
+        fs.sync_up(self._disk, self._spot.versions.rpartition("/")[0])
         self._disk.open(self._spot.versions, "append").sync()
 
     def history(self) -> History:
@@ -131,7 +131,7 @@ class Place:
             versions.mark(self._disk, self._spot.versions, void=number)
             error.details["yours"] = text
             raise
-        sync_up(self._disk, folder) if before is None else self._disk.sync_folder(folder)
+        fs.sync_up(self._disk, folder) if before is None else self._disk.sync_folder(folder)
         versions.mark(self._disk, self._spot.versions, done=number)
         self._disk.unlink(f"{self._spot.file}{SWAP}")
         return number

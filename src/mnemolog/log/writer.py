@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from mnemolog import fs
 from mnemolog.errors import CorruptionError, MnemologError, StorageError, StorageIOError
 from mnemolog.fs import Disk, File, full
 from mnemolog.fs.lock import Lock
@@ -62,23 +63,15 @@ class Handle:
     def _refresh(self) -> None:
         self.guard = None
         guard = open_guard(self._disk, self._place)
-        self._sync_names()
+        # Whoever created the log or swapped its guard may have been killed before its name, or one
+        # on the way to it, was durable; nothing is to be built on those.
+        fs.sync_up(self._disk, self._place.guard.rpartition("/")[0])
         self.chain = self._place.chain(guard)
         self.active = self._open_active()
         self.sealed_bytes = self.chain.sealed_bytes
         self._floor = Tail(0, self.chain.active.first_seq - 1)
         self.tail = self._floor
         self.guard = guard
-
-    def _sync_names(self) -> None:
-        """Make the names on the way here durable before anything is built on them.
-
-        Whoever created the log or swapped its guard may have been killed before doing so.
-        """
-        folder = self._place.guard
-        while folder:
-            folder = folder.rpartition("/")[0]
-            self._disk.sync_folder(folder)
 
     def _open_active(self) -> File:
         path = self.chain.path(self.chain.active)

@@ -11,7 +11,7 @@ from mnemolog.layouts.sources import CountedSource, HeldSource
 from mnemolog.memory.import_report import ImportReport
 from mnemolog.memory.receiving import ImportHost, Receiver
 from mnemolog.model.ids import check_id
-from mnemolog.ports import Progress
+from mnemolog.ports import Progress, unwatched
 
 
 class Importing(ImportHost):
@@ -33,7 +33,7 @@ class Importing(ImportHost):
         """
         if prefix:
             check_id(prefix, "prefix")
-        files = CountedSource(_source(source), progress or _nobody)
+        files = CountedSource(_source(source), progress or unwatched)
         chosen = (
             layouts.detect(files) if layout is None else layouts.named(layout, layouts.READABLE)
         )
@@ -68,7 +68,3 @@ def _source(given: object) -> FileSource:
         f"An import reads a file, a folder or files by name, not {shown(given)}.",
         advice="Give a path, or a dictionary from names to bytes.",
     )
-
-
-def _nobody(done: int, total: int) -> None:
-    """Nobody wants to know how far it got."""

@@ -18,6 +18,10 @@ Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 
 
+def unwatched(done: int, total: int) -> None:
+    """The progress that nobody wants to be told of."""
+
+
 class Clock(Protocol):
     """Tells the time."""
 

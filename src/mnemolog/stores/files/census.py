@@ -8,9 +8,9 @@ from mnemolog.fs import Disk
 from mnemolog.log import sidecars
 from mnemolog.log.places import SessionPlace, facts, guard_ident
 from mnemolog.log.scan import Scan
+from mnemolog.paths import id_of
 from mnemolog.ports import SHARED, LogKey
 from mnemolog.stores.files.feed import log_name, place_named
-from mnemolog.stores.files.findings import id_of
 
 
 def census(disk: Disk) -> tuple[list[LogKey], list[str]]:

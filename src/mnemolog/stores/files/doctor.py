@@ -5,7 +5,7 @@ a log: what it takes out of a session's folder is either a copy, or kept in quar
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
 from mnemolog.model.times import to_text
-from mnemolog.ports import SHARED, LogKey
+from mnemolog.paths import id_of
+from mnemolog.ports import SHARED, LogKey, Progress, unwatched
 from mnemolog.settings import Settings
 from mnemolog.stores.files import findings_learning, read_settings
-from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case, id_of
+from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case
 from mnemolog.stores.files.findings_archive import check_archive
 from mnemolog.stores.files.findings_graph import Gaze, check_graph
 from mnemolog.stores.files.findings_lines import LineCheck
@@ -36,8 +37,6 @@ from mnemolog.stores.files.findings_root import (
 )
 from mnemolog.stores.files.findings_sessions import SessionCheck
 from mnemolog.stores.files.held import place_of
-
-Progress = Callable[[int, int], None]
 
 _USER_LOG = place_of(LogKey("user", "any")).guard.rpartition("/")[2]
 
@@ -74,16 +73,12 @@ class Visit:
         self.now = now or datetime.now(UTC)
         self.tally = Tally()
         self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
-        self.progress = progress or _unwatched
+        self.progress = progress or unwatched
 
     @property
     def now_ns(self) -> int:
         """The moment as the disk counts it."""
         return int(self.now.timestamp() * 1e9)
-
-
-def _unwatched(done: int, total: int) -> None:
-    """Nobody wants to know how far it got."""
 
 
 def visit_root(

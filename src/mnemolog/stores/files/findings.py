@@ -6,8 +6,6 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mnemolog.paths import id_of as id_of
-
 Severity = Literal["error", "warning", "note"]
 
 BACKUP = "Restore it from a backup if you have one."

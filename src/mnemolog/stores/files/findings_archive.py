@@ -8,7 +8,7 @@ from mnemolog.fs import Disk
 from mnemolog.log import intents, moved, packing, sidecars
 from mnemolog.log.manifests import SEGMENT
 from mnemolog.log.places import SessionPlace
-from mnemolog.stores.files.findings import Case, Tally, case, id_of
+from mnemolog.stores.files.findings import Case, Tally, case
 
 
 def check_archive(disk: Disk, tally: Tally) -> Iterator[Case]:
@@ -30,7 +30,7 @@ def check_archive(disk: Disk, tally: Tally) -> Iterator[Case]:
 
 def _check_session(disk: Disk, name: str, tally: Tally) -> Iterator[Case]:
     path = sidecars.path_of(name)
-    place = SessionPlace(id_of(name) or name, f"{paths.SESSIONS}/{name}")
+    place = SessionPlace(paths.id_of(name) or name, f"{paths.SESSIONS}/{name}")
     try:
         before = disk.ident(path)
         sidecar, archive = packing.opened(disk, place, path)

@@ -13,8 +13,8 @@ from mnemolog.errors import CorruptionError, SessionError, SettingsError, Storag
 from mnemolog.fs import Disk
 from mnemolog.log import audit, moved, sidecars
 from mnemolog.log.places import Place, SessionPlace, facts
-from mnemolog.log.reader import Reader, View
-from mnemolog.model.entry import Damage, Entry
+from mnemolog.log.reader import Reader, View, leave_alone
+from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest
 from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.retention import Kept, Terms, due
@@ -89,7 +89,7 @@ def _check_log(disk: Disk, place: Place, look: Look) -> Iterator[Case]:
 
 
 def _kept(disk: Disk, place: Place, terms: Terms, manifest: Manifest | None = None) -> Kept:
-    view = Reader(disk, place, _leave_alone).view()
+    view = Reader(disk, place, leave_alone).view()
     living, hidden = list(_living(view, terms, manifest)), list(_hidden(view))
     if manifest is None:
         return Kept(living, hidden)
@@ -146,7 +146,3 @@ def _check_backups(disk: Disk) -> Iterator[Case]:
         return
     for place, at in {line.place: line.at for line in lines}.items():
         yield case("backup_known", paths.AUDIT, f"a backup was made on {at[:10]}: {place}")
-
-
-def _leave_alone(damage: Damage, content: bytes) -> None:
-    """Looking keeps no copy of damage."""

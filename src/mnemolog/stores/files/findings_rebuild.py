@@ -9,7 +9,7 @@ from mnemolog.log import lines, manifests
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.session import Manifest, Segment
-from mnemolog.stores.files.findings import id_of
+from mnemolog.paths import id_of
 from mnemolog.stores.files.findings_chains import chains_in, locked, make_lock, set_aside
 from mnemolog.stores.files.findings_lines import each_line
 

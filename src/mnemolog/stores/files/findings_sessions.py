@@ -13,7 +13,8 @@ from mnemolog.log import lines, manifests, sessions
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest
-from mnemolog.stores.files.findings import Case, Tally, case, id_of
+from mnemolog.paths import id_of
+from mnemolog.stores.files.findings import Case, Tally, case
 from mnemolog.stores.files.findings_chains import (
     chains_in,
     locked,

@@ -4,12 +4,12 @@ The index shows the same at the cost of what is shown; this is for when there is
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from math import ceil
 
-from mnemolog import paths
-from mnemolog.fs import Disk
+from mnemolog import fs, paths
+from mnemolog.fs import Disk, Stat
 from mnemolog.log import lines, quarantine
 from mnemolog.log.fold import Head
 from mnemolog.log.places import look
@@ -77,36 +77,26 @@ class FilesLooker:
     def files(self, session_id: str) -> list[FileFact]:
         name = paths.file_name(session_id)
         folder = paths.session_folder(session_id)
-        found = list(self._below(folder))
-        for one in self._disk.list(paths.ARCHIVE):
-            if one.startswith(f"{name}."):
-                found += self._fact(f"{paths.ARCHIVE}/{one}")
-        return found
-
-    def _below(self, folder: str) -> Iterator[FileFact]:
-        for one in self._disk.list(folder):
-            path = f"{folder}/{one}"
-            status = self._disk.stat(path)
-            if status is not None and status.is_folder:
-                yield from self._below(path)
-            else:
-                yield from self._fact(path)
-
-    def _fact(self, path: str) -> Iterator[FileFact]:
-        status = self._disk.stat(path)
-        if status is not None:
-            yield FileFact(
-                name=path,
-                bytes=status.size,
-                mode=f"{status.mode & 0o777:04o}",
-                modified=to_text(datetime.fromtimestamp(status.mtime_ns / 1e9, UTC)),
-            )
+        own = (path for path, status in fs.walk(self._disk, folder) if not status.is_folder)
+        archived = (one for one in self._disk.list(paths.ARCHIVE) if one.startswith(f"{name}."))
+        there = (*own, *(f"{paths.ARCHIVE}/{one}" for one in archived))
+        found = ((path, self._disk.stat(path)) for path in there)
+        return [_fact(path, status) for path, status in found if status is not None]
 
     def _used(self, log: LogKey) -> list[Use]:
         return read_uses(self._disk, log_name(log), 0)[0] if log.kind == "session" else []
 
     def quarantined(self, log: LogKey) -> int:
         return len(quarantine.files(self._disk, self._held(log).quarantine))
+
+
+def _fact(path: str, status: Stat) -> FileFact:
+    return FileFact(
+        name=path,
+        bytes=status.size,
+        mode=f"{status.mode & 0o777:04o}",
+        modified=to_text(datetime.fromtimestamp(status.mtime_ns / 1e9, UTC)),
+    )
 
 
 def _placed(view: View, head: Head, used: list[Use]) -> Placed | None:

@@ -19,7 +19,7 @@ from mnemolog.log import moved, native, snapshot
 from mnemolog.log.native import GraphBegins, LogBegins, LogEnds, MovedBegins, UseNoted, UsesBegin
 from mnemolog.log.snapshot import PATIENCE, ChangedError, Snapshot
 from mnemolog.log.versions import Versions
-from mnemolog.ports import LogKey, Progress
+from mnemolog.ports import LogKey, Progress, unwatched
 from mnemolog.ports.moving import Exported
 from mnemolog.stores.files import outside
 from mnemolog.stores.files.census import census
@@ -182,7 +182,3 @@ def _digest(taken: Snapshot) -> bytes:
     for piece in snapshot.pieces(taken):
         digest.update(piece)
     return digest.digest()
-
-
-def unwatched(done: int, total: int) -> None:
-    """Nobody wants to know how far it got."""

@@ -16,7 +16,6 @@ from mnemolog.errors import InvalidFormatError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, catalogue, replacing, review
 from mnemolog.graph.shelf import FilesShelf
-from mnemolog.graph.versions import sync_up
 from mnemolog.model.lesson import Waiting
 from mnemolog.model.node import FILES
 from mnemolog.ports import LogKey
@@ -218,7 +217,7 @@ class Replanting:
         self._disk.unlink(f"{path}{_NEW}")
         fs.write_new(self._disk, f"{path}{_NEW}", one.content)
         self._disk.place(f"{path}{_NEW}", path)
-        sync_up(self._disk, folder)
+        fs.sync_up(self._disk, folder)
 
     def _check_free(self, address: str) -> None:
         try:

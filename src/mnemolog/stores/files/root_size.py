@@ -8,7 +8,7 @@ file; it never takes more than a small share of the time.
 import threading
 import time
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.policy import quota
 
@@ -53,18 +53,9 @@ class RootSize:
 
     def _measure(self, limit: int) -> int:
         begun = time.monotonic()
-        self._used = sum(_size(self._disk, room) for room in _ROOMS)
+        found = (status for room in _ROOMS for _, status in fs.walk(self._disk, room))
+        self._used = sum(status.size for status in found if not status.is_folder)
         self._measured_at = time.monotonic()
         self._cost = self._measured_at - begun
         self._grown, self._room = 0, max(0, limit - self._used)
         return self._used
-
-
-def _size(disk: Disk, folder: str) -> int:
-    total = 0
-    for name in disk.list(folder):
-        path = f"{folder}/{name}"
-        found = disk.stat(path)
-        if found is not None:
-            total += _size(disk, path) if found.is_folder else found.size
-    return total

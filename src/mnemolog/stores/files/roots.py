@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mnemolog import fs, paths
-from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk
-from mnemolog.log.reader import Reader
+from mnemolog.log.reader import Reader, leave_alone
 from mnemolog.log.sessions import remove_folder
-from mnemolog.model.entry import Damage, Entry
+from mnemolog.model.entry import Entry
 from mnemolog.model.session import Session
 from mnemolog.ports import SHARED, LogKey
 from mnemolog.settings import Settings
@@ -54,21 +53,9 @@ def is_taken(path: str) -> bool:
 def files(root: str) -> Iterator[Found]:
     """Every file below a root, in the order of their names."""
     disk = RealDisk(root)
-    for path, status in walk(disk):
+    for path, status in fs.walk(disk):
         if not status.is_folder:
             yield Found(path, status.size)
-
-
-def walk(disk: Disk, folder: str = "") -> Iterator[tuple[str, fs.Stat]]:
-    """Everything below a folder, each folder before what is in it; links are not followed."""
-    for name in disk.list(folder):
-        path = f"{folder}/{name}".removeprefix("/")
-        status = disk.stat(path)
-        if status is None:
-            continue
-        yield path, status
-        if status.is_folder:
-            yield from walk(disk, path)
 
 
 def remove(root: str) -> None:
@@ -89,7 +76,7 @@ def raw_lines(root: str, session: Session, entries: list[Entry]) -> Iterator[byt
     for entry in entries:
         key = _log_of(entry, session)
         if key not in views:
-            view = Reader(disk, place_of(key), _leave_alone).view()
+            view = Reader(disk, place_of(key), leave_alone).view()
             views[key] = view, {head.id: head for head in view.heads}
         view, heads = views[key]
         line = view.line(heads[entry.id]) if entry.id in heads else None
@@ -103,7 +90,3 @@ def _log_of(entry: Entry, session: Session) -> LogKey:
     if entry.scope == "user":
         return LogKey("user", entry.user_id or session.user_id or "")
     return LogKey("session", session.id)
-
-
-def _leave_alone(damage: Damage, content: bytes) -> None:
-    """Looking at a log from outside changes nothing."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 from urllib.parse import unquote
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.fs import Disk, File
 from mnemolog.log import lines
 from mnemolog.log.tail import backwards
@@ -45,7 +45,8 @@ def scan(
     make_sieve: MakeSieve | None = None,
 ) -> Iterator[Trace]:
     """Every place where one of the needles stands; `needles` are named by their form."""
-    found = list(_files(disk, ""))
+    # A pipe or a device holds nothing.
+    found = [path for path, one in fs.walk(disk) if one.is_regular and not one.is_folder]
     told = looked or _nobody
     sought = _Sought(needles, make_sieve)
     for done, path in enumerate(found, 1):
@@ -136,18 +137,6 @@ def _entry_at(file: File, offset: int) -> str | None:
         line += file.read(end, 64 * 1024)
         end = start + len(line)
     return _entry_of(line.split(b"\n")[0].rstrip(b"\r"))
-
-
-def _files(disk: Disk, folder: str) -> Iterator[str]:
-    for name in disk.list(folder):
-        path = f"{folder}/{name}" if folder else name
-        status = disk.stat(path)
-        if status is None or status.is_link:
-            continue
-        if status.is_folder:
-            yield from _files(disk, path)
-        elif status.is_regular:  # a pipe or a device holds nothing
-            yield path
 
 
 def _pieces(file: File) -> Iterator[bytes]:
