@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from mnemolog.errors import MnemologError, NotAllowedError
+from mnemolog.errors import MnemologError
 from mnemolog.memory.sessions import Sessions
 from mnemolog.model.archiving import ArchiveReceipt, IdleArchiving
 from mnemolog.model.observing import tell
 from mnemolog.model.session import Session
 from mnemolog.model.times import normalise, to_moment, to_text
-from mnemolog.policy.access import OWNER
 from mnemolog.ports import Progress
 from mnemolog.ports.keeping import Archived
 
@@ -23,7 +22,7 @@ class Archiving(Sessions):
         A write brings it back, unless `archive.auto_restore` is off.
         """
         self._manifest(session_id)
-        self._only_owner()
+        self._for_owner("archive sessions")
         now = to_text(self._clock.now())
         done = _receipt(self._keeper.archive(session_id, now, progress))
         tell("session.archived", session_id)
@@ -40,7 +39,7 @@ class Archiving(Sessions):
         self, now: datetime | str | None = None, progress: Progress | None = None
     ) -> IdleArchiving:
         """Archive every session without a write for more than `archive.after_idle_days`."""
-        self._only_owner()
+        self._for_owner("archive sessions")
         moment = self._clock.now() if now is None else to_moment(normalise(now, "now"))
         idle = list(self._idle(moment))
         done: list[ArchiveReceipt] = []
@@ -60,13 +59,6 @@ class Archiving(Sessions):
         for session in self.list_sessions():
             if session.state != "archived" and session.updated_at < latest:
                 yield session
-
-    def _only_owner(self) -> None:
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "Only the owner may archive sessions.",
-                advice="Use the owner's handle: `Memory.open(…)` without `for_agent`.",
-            )
 
 
 def _receipt(found: Archived) -> ArchiveReceipt:

@@ -13,8 +13,6 @@ from mnemolog.ports.moving import BackedUp, Exported, Imported, Migrated, Mover
 
 __all__ = ["BackedUp", "Backing", "Exported", "Imported", "Migrated"]
 
-_ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `for_user`."
-
 
 class Backing(Base):
     """The verbs that move whole logs; they are the owner's, for a log holds what is private."""
@@ -31,7 +29,7 @@ class Backing(Base):
         Of every log it holds at least what was acknowledged before it began. Keys and tokens are
         left out unless asked for. `mnemolog backup restore` makes a root of it again.
         """
-        mover = self._mover("A backup holds everything.")
+        mover = self._mover("back up a memory")
         now = to_text(self._clock.now())
         done = mover.backup(os.fspath(target_file), now, with_keys=with_keys, progress=progress)
         self._record_backup(done, now)
@@ -57,7 +55,7 @@ class Backing(Base):
         Of one session, of a user with all their sessions and their graph, or of everything there
         is.
         """
-        mover = self._mover("An export in our own form holds whole logs.")
+        mover = self._mover("export whole logs")
         logs = self._chosen_logs(session_id, user_id)
         graphs = [user_id] if user_id is not None and session_id is None else None
         now = to_text(self._clock.now())
@@ -89,7 +87,7 @@ class Backing(Base):
         that says something else is refused, and the report says why. So is a user's graph of which
         a node here is another text.
         """
-        mover = self._mover("An import in our own form writes whole logs.")
+        mover = self._mover("import whole logs")
         return mover.import_native(os.fspath(path), dry_run=dry_run, progress=progress)
 
     def migrate(
@@ -103,16 +101,15 @@ class Backing(Base):
 
         Nothing has to be migrated to be read or written to.
         """
-        mover = self._mover("A migration rewrites whole logs.")
+        mover = self._mover("migrate logs")
         logs = None
         if session_id is not None:
             logs = [LogKey("session", self._manifest(check_id(session_id)).session_id)]
         now = to_text(self._clock.now())
         return list(mover.migrate(logs, now, dry_run=dry_run, progress=progress))
 
-    def _mover(self, why: str) -> Mover:
-        if self._viewer != OWNER:
-            raise NotAllowedError(why, advice=_ASK_OWNER)
+    def _mover(self, action: str) -> Mover:
+        self._for_owner(action)
         if self._moved_by is None:
             raise NotAllowedError("This handle was made without a way to move logs.")
         return self._moved_by()

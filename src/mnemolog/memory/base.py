@@ -8,12 +8,13 @@ from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
 from mnemolog.policy.drafting import Circumstances, Redact
-from mnemolog.ports import Clock, Index, Listed, LogKey, Reading, Store, SystemClock
+from mnemolog.ports import SHARED, Clock, Index, Listed, LogKey, Reading, Store, SystemClock
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
 from mnemolog.ports.shelf import Shelf
 from mnemolog.settings import Settings, Storage
 
+ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `for_user`."
 _MAX_IN_FORCE = 256
 
 
@@ -26,6 +27,12 @@ def _remember(known: dict[str, _T], session_id: str, one: _T) -> None:
     if len(known) >= _MAX_IN_FORCE:
         known.clear()
     known[session_id] = one
+
+
+def around(session_id: str, user_id: str | None) -> list[LogKey]:
+    """Where an entry of a session may stand: in its own log, in its user's, in the shared one."""
+    users = [] if user_id is None else [LogKey("user", user_id)]
+    return [LogKey("session", session_id), *users, SHARED]
 
 
 class Base:
@@ -65,6 +72,17 @@ class Base:
         if not may_see_session(self._viewer, manifest.agent_ids, manifest.user_id):
             raise no_session(session_id)
         return manifest
+
+    def _for_owner(self, action: str) -> None:
+        if self._viewer != OWNER:
+            raise NotAllowedError(f"Only the owner may {action}.", advice=ASK_OWNER)
+
+    def _not_for_agents(self, action: str) -> None:
+        if self._viewer.agent is not None:
+            raise NotAllowedError(f"An agent's view cannot {action}.", advice=ASK_OWNER)
+
+    def _own_logs(self, session_id: str) -> list[LogKey]:
+        return around(session_id, self._manifest(session_id).user_id)
 
     def _visible(self) -> Iterator[Listed]:
         for one in self._store.sessions():

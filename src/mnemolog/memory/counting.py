@@ -1,16 +1,14 @@
 """Counting: sessions in numbers, by way of the index or, without one, by reading them."""
 
-from collections import Counter
 from contextlib import suppress
 
 from mnemolog.errors import InvalidQueryError, StorageError
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import shapes
 from mnemolog.model.inspecting import Numbered
-from mnemolog.model.session import Summary
+from mnemolog.model.session import together
 from mnemolog.ports import LogKey
-from mnemolog.ports.looking import UNITS, Span, counter_of, looker_of
-from mnemolog.ports.looking import Counter as ByIndex
+from mnemolog.ports.looking import UNITS, Counter, Span, counter_of, looker_of
 
 
 class Counting(Forgetting):
@@ -31,7 +29,7 @@ class Counting(Forgetting):
         return self._counter.growth(self._viewer, shapes.one_of(unit, UNITS, "unit"))
 
     @property
-    def _counter(self) -> ByIndex:
+    def _counter(self) -> Counter:
         found = counter_of(self._index)
         if found is None:
             raise InvalidQueryError("This handle was made without an index.")
@@ -47,22 +45,4 @@ class Counting(Forgetting):
             .total
             for name in names
         ]
-        return Numbered(_together(read), sum(hidden), len(names), min(begun, default=None))
-
-
-def _together(parts: list[Summary]) -> Summary:
-    counts, agents, redactions = Counter[str](), Counter[str](), Counter[str]()
-    for one in parts:
-        counts.update(one.counts)
-        agents.update(one.agents)
-        redactions.update(one.redactions)
-    return Summary(
-        counts=dict(counts),
-        agents=dict(agents),
-        revisions=sum(one.revisions for one in parts),
-        size_bytes=sum(one.size_bytes for one in parts),
-        last_seq=max((one.last_seq for one in parts), default=0),
-        last_written=max((one.last_written for one in parts if one.last_written), default=None),
-        damaged=sum(one.damaged for one in parts),
-        redactions=dict(redactions),
-    )
+        return Numbered(together(read), sum(hidden), len(names), min(begun, default=None))

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import InvalidQueryError, NotAllowedError
+from mnemolog.errors import InvalidQueryError
 from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.observing import timed
 from mnemolog.model.query import Hits, Query
-from mnemolog.policy.access import OWNER, may_see
+from mnemolog.policy.access import may_see
 from mnemolog.policy.recalling import ordered, recalled
 from mnemolog.ports import Progress, exporter_of
 
@@ -89,8 +89,5 @@ class Finding(Base):
         """Throw the index away and read all logs again; says how many entries it holds."""
         if session_id is not None:
             self._manifest(session_id)
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "The index belongs to the whole root.", advice="Use the owner's handle."
-            )
+        self._for_owner("rebuild the index")
         return self._search_index().rebuild(progress)

@@ -10,6 +10,7 @@ import msgspec
 
 from mnemolog.errors import SchemaInvalidError, SessionError, shown
 from mnemolog.memory import run_logs
+from mnemolog.memory.base import around
 from mnemolog.memory.keeping import Keeping
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.forgetting import Deletion, Erasure, Restored
@@ -22,7 +23,7 @@ from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.compartments import NOTE
 from mnemolog.policy.drafting import Circumstances
 from mnemolog.policy.forms import texts_of
-from mnemolog.policy.selection import Selection, select
+from mnemolog.policy.selection import EVERYTHING, Selection, select
 from mnemolog.ports import SHARED, LogKey, Progress, Write
 from mnemolog.settings import Privacy
 
@@ -61,8 +62,7 @@ class Forgetting(Keeping):
 
     def clear_session(self, session_id: str, *, reason: str = "") -> Deletion:
         """Hide everything in a session that this handle may delete; its facts stay."""
-        everything = Selection(None, None, (), {}, {"all": 1})
-        return self._hide(session_id, everything, reason)
+        return self._hide(session_id, EVERYTHING, reason)
 
     def undelete(
         self,
@@ -171,7 +171,7 @@ class Forgetting(Keeping):
     ) -> Erasure:
         """Remove a session and everything in it for good; not for agents."""
         self._manifest(session_id)
-        self._owner_only("delete a session")
+        self._not_for_agents("delete a session")
         log = LogKey("session", session_id)
         ids = {one.target or one.id for one in self._keeper.lines(log)} if verify else set()
         said = list(self._said(log, ids)) if verify else []
@@ -259,7 +259,7 @@ class Forgetting(Keeping):
             session_id=where.session_id,
             timestamp=to_text(where.now),
             type=kind,
-            origin="agent" if self._viewer.agent else "user",
+            origin=self._viewer.origin,
             agent_id=self._viewer.agent,
             target=target,
             reason=reason or None,
@@ -273,10 +273,8 @@ class Forgetting(Keeping):
         and in the shared one."""
         if where.session_id is None:
             return [*self._logs_of_users(chosen), SHARED]
-        logs = [LogKey("session", where.session_id)]
-        if chosen.ids is not None:
-            logs += [LogKey("user", where.user_id)] if where.user_id else []
-            logs.append(SHARED)
+        logs = around(where.session_id, where.user_id)
+        logs = logs[:1] if chosen.ids is None else logs
         return logs + (run_logs.of_session(self._keeper, where.session_id) if is_all else [])
 
     def _logs_of_users(self, chosen: Selection) -> list[LogKey]:

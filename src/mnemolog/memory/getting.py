@@ -1,15 +1,17 @@
 """Reading: single entries, typed lists, preferences, statistics."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from mnemolog.errors import SessionError, StorageError
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
 from mnemolog.model.ids import check_id, check_name
-from mnemolog.model.session import Manifest, Statistics, Summary
+from mnemolog.model.session import Statistics, Summary, together
 from mnemolog.model.times import normalise
 from mnemolog.policy import filters as filtering
 from mnemolog.ports import SHARED, LogKey, Reading
@@ -21,8 +23,7 @@ class Getting(Forgetting):
     def get_memory(self, session_id: str, memory_id: str) -> Entry | None:
         """One entry of the session, of its user or shared, if this handle may see it."""
         check_id(memory_id, "memory id")
-        manifest = self._manifest(session_id)
-        for log in _logs(manifest):
+        for log in self._own_logs(session_id):
             for entry in self._store.read(log, self._viewer, ids=(memory_id,)).entries:
                 return entry
         return self._moved_entry(session_id, memory_id)
@@ -100,47 +101,15 @@ class Getting(Forgetting):
 
     def get_global_statistics(self) -> Statistics:
         """All sessions that this handle may see, in numbers."""
-        total = Counter[str]()
-        agents = Counter[str]()
-        hidden = Counter[str]()
-        numbers = Counter[str]()
-        times: list[str] = []
+        read: list[Summary] = []
+        limit, times = 0, list[str]()
         for one in self._visible():
-            try:
-                summary = self._read(one.manifest.session_id, last=0).summary
-            except (SessionError, StorageError):
-                continue  # gone meanwhile, or for `doctor` to look at
-            total.update(summary.counts)
-            agents.update(summary.agents)
-            hidden.update(summary.redactions)
-            numbers.update(
-                sessions=1,
-                revisions=summary.revisions,
-                size=summary.size_bytes,
-                damaged=summary.damaged,
-                limit=self._settings(one.manifest).storage.max_session_bytes,
-            )
-            times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
-        summary = Summary(
-            counts=dict(total),
-            agents=dict(agents),
-            revisions=numbers["revisions"],
-            size_bytes=numbers["size"],
-            last_seq=0,
-            last_written=max(times, default=None),
-            damaged=numbers["damaged"],
-            redactions=dict(hidden),
-        )
-        return _statistics(
-            None, summary, numbers["limit"], min(times, default=None), numbers["sessions"]
-        )
-
-
-def _logs(manifest: Manifest) -> list[LogKey]:
-    logs = [LogKey("session", manifest.session_id)]
-    if manifest.user_id is not None:
-        logs.append(LogKey("user", manifest.user_id))
-    return [*logs, SHARED]
+            with suppress(SessionError, StorageError):  # gone meanwhile, or for `doctor` to look at
+                read.append(self._read(one.manifest.session_id, last=0).summary)
+                limit += self._settings(one.manifest).storage.max_session_bytes
+                times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
+        total = msgspec.structs.replace(together(read), last_written=max(times, default=None))
+        return _statistics(None, total, limit, min(times, default=None), len(read))
 
 
 def _key(entry: Entry) -> str:

@@ -9,15 +9,13 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import NotAllowedError
 from mnemolog.memory.leafing import Leafing
 from mnemolog.model.entry import Entry
 from mnemolog.model.inspecting import DecayCurve, FileFact, Meant, PurgeRuns
 from mnemolog.model.times import to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import schedule
-from mnemolog.policy.access import OWNER
-from mnemolog.policy.selection import Selection, select
+from mnemolog.policy.selection import EVERYTHING, select
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited
 from mnemolog.ports.looking import looker_of
@@ -48,9 +46,7 @@ class Inspecting(Leafing):
         erase: bool = False,
     ) -> Meant:
         """What a deletion, or with `erase` an erasure, would reach now; None means everything."""
-        chosen = (
-            Selection(None, None, (), {}, {"all": 1}) if criteria is None else select(criteria, {})
-        )
+        chosen = EVERYTHING if criteria is None else select(criteria, {})
         found = self._chosen(self._where(session_id), chosen, is_all=erase)
         entries = [entry for each in found.values() for entry in each]
         return _meant(entries)
@@ -72,7 +68,7 @@ class Inspecting(Leafing):
 
     def purge_runs(self) -> PurgeRuns:
         """When retention was last applied, and when it is due next; for the owner alone."""
-        self._for_the_owner("see when retention is applied")
+        self._for_owner("see when retention is applied")
         lines = self._keeper.audited(is_strict=False)
         last = max((line.at for line in lines if line.action == "purge"), default=None)
         privacy = self.settings.privacy
@@ -83,12 +79,8 @@ class Inspecting(Leafing):
 
     def readable_audit(self) -> list[Audited]:
         """What can be read of an audit whose chain is broken; for the owner alone."""
-        self._for_the_owner("read the audit")
+        self._for_owner("read the audit")
         return list(self._keeper.audited(is_strict=False))
-
-    def _for_the_owner(self, what: str) -> None:
-        if self._viewer != OWNER:
-            raise NotAllowedError(f"Only the owner may {what}.", advice="Use the owner's handle.")
 
 
 def _meant(entries: list[Entry]) -> Meant:

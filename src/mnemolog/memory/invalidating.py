@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import MnemologError, NotAllowedError, SessionError, StorageError
+from mnemolog.errors import MnemologError, SessionError, StorageError
 from mnemolog.memory.keeping import Keeping
 from mnemolog.model.lesson import OWN, Due, Lesson, Log, Plan
 from mnemolog.model.session import Manifest
@@ -101,7 +101,7 @@ class Invalidating(Keeping):
         all share outside of sessions is learned from too: once nobody has added to it for a while,
         or so many lines came as turns make a session due.
         """
-        self._only_for_owner()
+        self._for_worker()
         moment = now or self._clock.now()
         knowledge = self.settings.knowledge
         idle = moment - timedelta(minutes=knowledge.idle_minutes)
@@ -110,7 +110,7 @@ class Invalidating(Keeping):
 
     def parked_sessions(self) -> list[Due]:
         """The sessions that nobody learns from any more, because it failed too often."""
-        self._only_for_owner()
+        self._for_worker()
         asked = Asked("", "", 0, parked=True)
         return [self._due(one, 0) for one in self._unlearned(asked)]
 
@@ -167,7 +167,7 @@ class Invalidating(Keeping):
 
         Lines that came later, and what was said about them, stay: then the session is due again.
         """
-        self._only_for_owner()
+        self._for_worker()
 
         def advanced(marks: Marks) -> Marks:
             is_ours = marks.processed_until == due.processed_until < until
@@ -181,7 +181,7 @@ class Invalidating(Keeping):
 
         Of the error only its code is kept, or the name of its class: never what it says.
         """
-        self._only_for_owner()
+        self._for_worker()
         code = error.code if isinstance(error, MnemologError) else type(error).__name__
         now = self._clock.now()
 
@@ -195,7 +195,7 @@ class Invalidating(Keeping):
     def retry_session(self, session_id: str) -> bool:
         """Learn from a session again that failed; True if it was parked. `@` and a user's id means
         that user's own log, `@` alone the shared one."""
-        self._only_for_owner()
+        self._for_worker()
         log = self._named_log(session_id)
         if log.kind != "session":
             was_parked = learning.marks_of(self._keeper.markers(log)).is_parked
@@ -230,13 +230,13 @@ class Invalidating(Keeping):
         return self._lease("know", user_id)
 
     def _lease(self, what: str, whose: str) -> AbstractContextManager[bool]:
-        self._only_for_owner()
+        self._for_worker()
         return self._keeper.lease(f"{what}-{sha256(whose.encode()).hexdigest()[:32]}")
 
     @contextmanager
     def brought_back(self, session_id: str, log: Log = "session") -> Iterator[None]:
         """Have a session out of the archive for a while, if it lies there."""
-        self._only_for_owner()
+        self._for_worker()
         archived = self._manifest(session_id).archived_at if log == "session" else None
         if archived is None:
             yield
@@ -249,12 +249,9 @@ class Invalidating(Keeping):
             if self._keeper.settled(own) == end:  # else somebody writes to it again
                 self._keeper.archive(session_id, archived)
 
-    def _only_for_owner(self) -> None:
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "Only the owner's handle learns from sessions.",
-                advice="Use `Memory.open(…)` without `for_agent` or `for_user`.",
-            )
+    def _for_worker(self) -> None:
+        """What a worker does reaches every session, so it is the owner's."""
+        self._for_owner("learn from sessions")
 
 
 def _cause(one: Unlearned, marks: Marks, threshold: int) -> str:

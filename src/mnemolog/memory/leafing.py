@@ -17,7 +17,7 @@ from mnemolog.model.times import hours_between, to_moment, to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import filters as filtering
 from mnemolog.policy.importance import importance
-from mnemolog.ports import SHARED, LogKey
+from mnemolog.ports import LogKey
 from mnemolog.ports.looking import Leaf, Leafer, Placed, Span, counter_of, looker_of
 
 MOST = 200
@@ -187,11 +187,6 @@ class Leafing(Counting):
 
     def _exact(self, log: LogKey, memory_id: str) -> RawLine | None:
         return self._leafed(lambda one: one.raw(log, self._viewer, memory_id))
-
-    def _own_logs(self, session_id: str) -> list[LogKey]:
-        manifest = self._manifest(session_id)
-        users = [LogKey("user", manifest.user_id)] if manifest.user_id else []
-        return [LogKey("session", session_id), *users, SHARED]
 
 
 class _Part(msgspec.Struct):

@@ -68,7 +68,7 @@ class Learning(Planning, Recalling):
 
     def due_session(self, session_id: str) -> Due | None:
         """A session as it stands now: None if nothing in it is new, or if it is gone."""
-        self._only_for_owner()
+        self._for_worker()
         try:
             one = next(self._store.sessions(session_id))
         except SessionError:
@@ -81,7 +81,7 @@ class Learning(Planning, Recalling):
         """What a plan was made for, as it stands now: None if nothing in it is new."""
         if plan.log == "session":
             return self.due_session(plan.session_id)
-        self._only_for_owner()
+        self._for_worker()
         found = self._unlearned_own(log_of(plan))
         return None if found is None else self._due(found, 0)
 
@@ -91,7 +91,7 @@ class Learning(Planning, Recalling):
         Everything in it is durable: the line that it ends with can be remembered. Of more than so
         many characters it is the beginning: the rest is due again afterwards.
         """
-        self._only_for_owner()
+        self._for_worker()
         log = log_of(due)
         try:
             until, total = self._keeper.settled(log)
@@ -185,15 +185,15 @@ class Learning(Planning, Recalling):
 
     def node_reader(self, user_id: str) -> NodeReader:
         """What a distiller may read of a user's graph."""
-        self._only_for_owner()
+        self._for_worker()
         return _Nodes(self, user_id)
 
     def memory_prompt(self) -> Prompt | None:
         """What the root tells its memory-agents; None where that is left to the package."""
-        self._only_for_owner()
+        self._for_worker()
         return self._shelf.prompt()
 
     def begin_memory_prompt(self, text: str) -> bool:
         """Put such a text there for people to edit; False if there is one, which stays."""
-        self._only_for_owner()
+        self._for_worker()
         return self._shelf.begin_prompt(text)

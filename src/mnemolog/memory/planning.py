@@ -39,7 +39,7 @@ class Planning(Invalidating, Knowing):
 
         An edit that does not say what it rests on rests on the whole lesson.
         """
-        self._only_for_owner()
+        self._for_worker()
         edits = tuple(
             _with_sources(self._as_it_stands(lesson.user_id, edit), lesson)
             for edit in checked(proposal).edits
@@ -65,12 +65,12 @@ class Planning(Invalidating, Knowing):
 
     def kept_plans(self) -> list[Plan]:
         """The plans that were noted and not yet struck out."""
-        self._only_for_owner()
+        self._for_worker()
         return self._shelf.plans()
 
     def strike_plan(self, plan: Plan) -> None:
         """Forget about a plan: it was applied, or never will be."""
-        self._only_for_owner()
+        self._for_worker()
         self._shelf.strike_plan(plan.id)
 
     def apply_plan(self, plan: Plan) -> Applied:
@@ -78,7 +78,7 @@ class Planning(Invalidating, Knowing):
 
         Whatever the outcome but `applied`, the plan is struck out: it has to be made anew.
         """
-        self._only_for_owner()
+        self._for_worker()
         done: list[Applied] = []
         with ExitStack() as undone:
             undone.callback(self._shelf.strike_plan, plan.id)

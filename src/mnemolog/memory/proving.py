@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from mnemolog.errors import CorruptionError, NotAllowedError, SchemaInvalidError
+from mnemolog.errors import CorruptionError, SchemaInvalidError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain
 from mnemolog.model.forgetting import Verification
@@ -35,10 +35,7 @@ class Proving(Base):
 
         For the owner alone: the answer tells what any file says.
         """
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "Looking into every file is for the owner.", advice="Use the owner's handle."
-            )
+        self._for_owner("look into every file")
         wanted = plain.strings(list(ids) if not isinstance(ids, str) else ids, "ids")
         said = plain.strings(text if isinstance(text, str) else list(text), "text")
         if not all(wanted) or not all(said) or not (wanted or said):
@@ -49,10 +46,7 @@ class Proving(Base):
 
     def audit(self) -> list[Audited]:
         """What was deleted, erased, purged, compacted and backed up; for the owner alone."""
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "The audit belongs to the whole root.", advice="Use the owner's handle."
-            )
+        self._for_owner("read the audit")
         return list(self._keeper.audited())
 
     def known_backups(self) -> tuple[str, ...]:
@@ -80,13 +74,6 @@ class Proving(Base):
             )
         redact = self._redact(self.settings) if given else None
         return str(redact(given)[0]) if redact else given
-
-    def _owner_only(self, action: str) -> None:
-        if self._viewer.agent is not None:
-            raise NotAllowedError(
-                f"An agent's view cannot {action}.",
-                advice="Use the owner's handle: `Memory.open(…)` without `for_agent`.",
-            )
 
     def _audited(
         self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]

@@ -9,7 +9,6 @@ from mnemolog.errors import (
     ConcurrentModificationError,
     LockTimeoutError,
     MnemologError,
-    NotAllowedError,
     SessionNotFoundError,
 )
 from mnemolog.memory.forgetting import Forgetting
@@ -161,14 +160,6 @@ class Purging(Forgetting):
         ]
         self._store.append(log, writes, OWNER, where.storage)
         return entries
-
-    def _for_owner(self, action: str) -> None:
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                f"Only the owner may {action}: it concerns everything below the root.",
-                advice="Use the owner's handle: `Memory.open(…)`, without `for_agent` or"
-                " `for_user`.",
-            )
 
 
 class _Work:

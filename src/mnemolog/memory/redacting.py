@@ -13,7 +13,6 @@ from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
-from mnemolog.policy.access import OWNER
 from mnemolog.policy.drafting import Redact, hide
 from mnemolog.ports import SHARED, LogKey, Progress, Write
 from mnemolog.settings import Storage
@@ -42,10 +41,7 @@ class Redacting(Forgetting):
         """
         if session_id is not None:
             self._manifest(session_id)
-        if self._viewer != OWNER:
-            raise NotAllowedError(
-                "Redacting what is stored is for the owner.", advice="Use the owner's handle."
-            )
+        self._for_owner("redact what is stored")
         found = [one.manifest for one in self._store.sessions(session_id)]
         kinds: Counter[str] = Counter()
         changed = sessions = 0

@@ -14,7 +14,7 @@ class Reviewing(Consolidating):
 
     def proposals(self, user_id: str | None = None) -> list[Waiting]:
         """What waits: for one user, or for all whose nodes this handle may write."""
-        self._owner_only("review proposals")
+        self._not_for_agents("review proposals")
         user = self._viewer.user if user_id is None else self._writes(user_id)
         return self._shelf.waiting(user)
 

@@ -260,7 +260,7 @@ class Run:
             timestamp=to_text(now),
             type="event",
             scope="run",
-            origin="agent" if self.memory._viewer.agent else "user",
+            origin=self.memory._viewer.origin,
             agent_id=self.memory._viewer.agent,
             run_id=self.id,
             category=USE,

@@ -52,7 +52,7 @@ class Running(Writing):
         for agents."""
         if session_id is not None:
             self._manifest(session_id)
-        self._owner_only("see other runs")
+        self._not_for_agents("see other runs")
         names = self._names() if session_id is None else [session_id]
         return [self._counted(run) for name in names for run in self._keeper.runs(name)]
 
@@ -64,7 +64,7 @@ class Running(Writing):
     def end_run(self, session_id: str, run_id: str) -> None:
         """End a run that nobody else will end; not for agents."""
         self._manifest(session_id)
-        self._owner_only("end other runs")
+        self._not_for_agents("end other runs")
         self._keeper.end_run(session_id, check_id(run_id, "run id"))
 
     def _refuse_archived(self, manifest: Manifest) -> None:
@@ -102,7 +102,7 @@ class Running(Writing):
             timestamp=to_text(self._clock.now()),
             type="event",
             scope="run",
-            origin="agent" if self._viewer.agent else "user",
+            origin=self._viewer.origin,
             agent_id=self._viewer.agent,
             run_id=run_id,
             content="The run began.",

@@ -13,7 +13,7 @@ from mnemolog.errors import (
     StorageError,
     shown,
 )
-from mnemolog.memory.base import Base
+from mnemolog.memory.base import ASK_OWNER, Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.ids import check_id, check_name, new_session_id
@@ -26,7 +26,6 @@ from mnemolog.settings import Settings
 
 STATES = ("active", "idle", "archived", "deleted")
 _CLOSED = "closed_seq"
-_ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `for_user`."
 
 
 class Sessions(Base):
@@ -89,7 +88,7 @@ class Sessions(Base):
     def _own_user(self, user_id: str | None) -> str | None:
         if self._viewer.user is not None and user_id not in (None, self._viewer.user):
             raise NotAllowedError(
-                f"This view is for the user {self._viewer.user!r:.80} alone.", advice=_ASK_OWNER
+                f"This view is for the user {self._viewer.user!r:.80} alone.", advice=ASK_OWNER
             )
         return user_id or self._viewer.user
 
@@ -111,7 +110,7 @@ class Sessions(Base):
         self._manifest(session_id)
         if (agent_ids is not None or settings is not None) and self._viewer.agent is not None:
             raise NotAllowedError(
-                "An agent's view cannot change a session's agents or settings.", advice=_ASK_OWNER
+                "An agent's view cannot change a session's agents or settings.", advice=ASK_OWNER
             )
         agents = None if agent_ids is None else _agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences}

@@ -12,6 +12,7 @@ from mnemolog.errors import (
     SchemaInvalidError,
     shown,
 )
+from mnemolog.memory.base import around
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import shapes
 from mnemolog.model.entry import Entry, Receipt
@@ -149,11 +150,11 @@ class Writing(Forgetting):
         self, session_id: str, user_id: str | None, memory_id: str
     ) -> tuple[LogKey, Entry | None]:
         """An entry of the session; else one of its user's; else a shared one."""
-        session = LogKey("session", session_id)
-        for log in (session, LogKey("user", user_id) if user_id else session, SHARED):
+        logs = around(session_id, user_id)
+        for log in logs:
             for entry in self._store.read(log, self._viewer, ids=(memory_id,)).entries:
                 return log, entry
-        return session, None
+        return logs[0], None
 
     def _write(self, session_id: str | None, records: list[Mapping[str, Any]]) -> list[Receipt]:
         where = self._where(session_id)

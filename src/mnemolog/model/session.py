@@ -1,5 +1,7 @@
 """A session's own facts, and what is derived about it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -57,6 +59,25 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     last_written: str | None
     damaged: int
     redactions: dict[str, int] = {}
+
+
+def together(parts: Sequence[Summary]) -> Summary:
+    """What several logs hold."""
+    counts, agents, redactions = Counter[str](), Counter[str](), Counter[str]()
+    for one in parts:
+        counts.update(one.counts)
+        agents.update(one.agents)
+        redactions.update(one.redactions)
+    return Summary(
+        counts=dict(counts),
+        agents=dict(agents),
+        revisions=sum(one.revisions for one in parts),
+        size_bytes=sum(one.size_bytes for one in parts),
+        last_seq=max((one.last_seq for one in parts), default=0),
+        last_written=max((one.last_written for one in parts if one.last_written), default=None),
+        damaged=sum(one.damaged for one in parts),
+        redactions=dict(redactions),
+    )
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):

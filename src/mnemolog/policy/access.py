@@ -17,6 +17,11 @@ class Viewer(NamedTuple):
         """All agents that are asking; none if any agent's things are meant."""
         return () if self.agent is None else (self.agent, *self.beside)
 
+    @property
+    def origin(self) -> str:
+        """The origin of a line of our own that this viewer makes us write."""
+        return "user" if self.agent is None else "agent"
+
 
 OWNER = Viewer()
 

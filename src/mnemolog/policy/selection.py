@@ -34,6 +34,9 @@ class Selection(NamedTuple):
         )
 
 
+EVERYTHING = Selection(None, None, (), {}, {"all": 1})
+
+
 def select(criteria: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Selection:
     """Check criteria given as an object, as keywords, or both; none at all is refused."""
     given: dict[str, Any] = {}
