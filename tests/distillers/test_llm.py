@@ -15,9 +15,10 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel as AnyCallModel
 
-from mnemolog.distillers.llm import MemoryAgent, cache_key, open_model
+from mnemolog.distillers.llm import MemoryAgent, open_model
 from mnemolog.errors import DistillerError, SettingsError
 from mnemolog.model.lesson import Prompt
+from mnemolog.policy.learning import cache_key
 from mnemolog.settings import Knowledge
 from mnemolog.worker import Worker, default_prompt
 from tests.distillers.desk import Desk

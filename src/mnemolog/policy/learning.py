@@ -112,6 +112,11 @@ def retry(marks: Marks) -> Marks:
     return msgspec.structs.replace(marks, attempts=0, next_try="", error="", is_parked=False)
 
 
+def cache_key(agent_id: str) -> str:
+    """Under which name the memory-agent of a source agent is found again."""
+    return f"/{MEMORY_AGENT}/{agent_id}"
+
+
 def is_exempt(manifest: Manifest) -> bool:
     """Whether a session is a memory-agent's own, from which nothing is learned."""
     agent = manifest.metadata.get("agent")

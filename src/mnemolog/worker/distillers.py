@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemolog.errors import SettingsError
 from mnemolog.model.lesson import Prompt
-from mnemolog.policy.learning import MEMORY_AGENT
+from mnemolog.policy.learning import cache_key
 from mnemolog.ports.distiller import Distiller
 from mnemolog.settings import Knowledge
 
@@ -22,16 +22,6 @@ Told = Callable[[], Prompt | None]
 """Reads what the root tells its memory-agents."""
 Make = Callable[[str, Knowledge], Distiller]
 """Makes the distiller of a source agent; what an entry point of the group `GROUP` has to be."""
-
-
-def descriptor(agent_id: str) -> dict[str, str]:
-    """What the metadata of a memory-agent's own session says in `agent`."""
-    return {"type": MEMORY_AGENT, "id": agent_id}
-
-
-def cache_key(agent_id: str) -> str:
-    """Under which name the memory-agent of a source agent is found again."""
-    return f"/{MEMORY_AGENT}/{agent_id}"
 
 
 class Distillers:

@@ -17,6 +17,7 @@ from mnemolog.distillers.llm.desk import Desk
 from mnemolog.distillers.llm.prompt import message
 from mnemolog.errors import DistillerError, SettingsError
 from mnemolog.model.lesson import Lesson, Prompt, Proposal
+from mnemolog.policy.learning import MEMORY_AGENT, cache_key
 from mnemolog.ports.distiller import NodeReader
 from mnemolog.settings import Knowledge
 
@@ -37,16 +38,12 @@ class MemoryAgent:
         settings: Knowledge,
         prompt: Prompt | None = None,
     ) -> None:
-        self.descriptor = {"type": "memory-agent", "id": agent_id}
+        self.descriptor = {"type": MEMORY_AGENT, "id": agent_id}
+        self.cache_key = cache_key(agent_id)
         self._model = model
         self._settings = settings
         self._prompt = prompt.text if prompt else default_prompt()
         self._remarks = (f"told by {prompt.path}, sha256 {prompt.hash}",) if prompt else ()
-
-    @property
-    def cache_key(self) -> str:
-        """Where the one memory-agent of a source agent is found again."""
-        return cache_key(self.descriptor["id"])
 
     @property
     def most_characters(self) -> int:
@@ -78,11 +75,6 @@ class MemoryAgent:
             )
             seconds = self._settings.time_budget_seconds
             await agent.run(message(lesson), usage_limits=limits, timeout=seconds)
-
-
-def cache_key(agent_id: str) -> str:
-    """The name under which a source agent's memory-agent is kept."""
-    return f"/memory-agent/{agent_id}"
 
 
 def open_model(settings: Knowledge, environ: Mapping[str, str] | None = None) -> Model:

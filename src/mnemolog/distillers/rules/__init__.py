@@ -13,10 +13,8 @@ from mnemolog.distillers.rules.pages import Page
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Edit, Lesson, Proposal
 from mnemolog.model.node import FILES
+from mnemolog.policy.learning import DOUBTFUL
 from mnemolog.ports.distiller import NodeReader
-
-# What a person has to agree to if it comes from such an entry.
-_DOUBTFUL = ("tool", "recall")
 
 
 class Rules:
@@ -100,7 +98,7 @@ def _with_what_follows(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
 def _edits(address: str, told: list[_Told], nodes: NodeReader) -> Iterator[Edit]:
     """One edit, and for a file that is told to every model a second one with what is doubtful."""
     is_guarded = address in FILES
-    doubtful = [one for one in told if is_guarded and one.fact.source.origin in _DOUBTFUL]
+    doubtful = [one for one in told if is_guarded and one.fact.source.origin in DOUBTFUL]
     sure = [one for one in told if one not in doubtful]
     node = nodes.read(address)
     body = node.body if node else ""

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from mnemolog.distillers.rules.facts import inline, slug
+from mnemolog.distillers.rules.facts import TOOLS, USER, inline, slug
 from mnemolog.model.entry import Entry
 
 # The first part of a tag, or a field of context and metadata → the folder.
@@ -27,6 +27,10 @@ class Home(NamedTuple):
     address: str
     title: str
     description: str
+
+
+ABOUT_USER = Home(USER, "User", "Who the user is and what they prefer")
+ABOUT_TOOLS = Home(TOOLS, "Tools", "What was learned about tools")
 
 
 def home(folder: str, name: str) -> Home:

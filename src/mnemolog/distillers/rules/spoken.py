@@ -5,17 +5,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mnemolog.distillers.rules.doubts import CONDITION, is_doubtful, weakens
-from mnemolog.distillers.rules.facts import TOOLS, USER, Fact, inline, slug
+from mnemolog.distillers.rules.facts import USER, Fact, inline, slug
 from mnemolog.distillers.rules.form import Form
 from mnemolog.distillers.rules.forms import FORMS
-from mnemolog.distillers.rules.homes import Home, home, home_of, tool_of
+from mnemolog.distillers.rules.homes import (
+    ABOUT_TOOLS,
+    ABOUT_USER,
+    Home,
+    home,
+    home_of,
+    tool_of,
+)
 from mnemolog.distillers.rules.openings import readings
 from mnemolog.distillers.rules.sentences import statements
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Source
 
-_USER = Home(USER, "User", "Who the user is and what they prefer")
-_TOOLS = Home(TOOLS, "Tools", "What was learned about tools")
 _LAST = re.compile(
     r"[\s,]+(?:now|today|too|as well|these days|at the moment|btw|by the way|please)$", re.I
 )
@@ -142,11 +147,11 @@ def _section(form: Form) -> str:
 
 def _home(form: Form, said: dict[str, str], entry: Entry) -> Home:
     if form.to == "user":
-        return _USER
+        return ABOUT_USER
     if form.to == "people":
         return home("people", said["a"])
     if form.to == "tools":
-        return _TOOLS if tool_of(entry) or not entry.tags else home_of(entry, "topics")
+        return ABOUT_TOOLS if tool_of(entry) or not entry.tags else home_of(entry, "topics")
     return home_of(entry, "decisions")
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnemolog.distillers.rules.facts import TOOLS, USER, Fact, inline, slug
-from mnemolog.distillers.rules.homes import Home, home_of, tool_of
+from mnemolog.distillers.rules.facts import Fact, inline, slug
+from mnemolog.distillers.rules.homes import ABOUT_TOOLS, ABOUT_USER, Home, home_of, tool_of
 from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Source, source_name
 
@@ -36,7 +36,7 @@ def _finding(entry: Entry, source: Source) -> Iterator[Fact]:
     text = _line(_text(told.get("description")), details, by)
     tool = tool_of(entry)
     if tool:
-        about, text = Home(TOOLS, "Tools", "What was learned about tools"), f"**{tool}**: {text}"
+        about, text = ABOUT_TOOLS, f"**{tool}**: {text}"
     else:
         about = home_of(entry, "findings")
     yield _fact(
@@ -48,10 +48,9 @@ def _finding(entry: Entry, source: Source) -> Iterator[Fact]:
 def _preference(entry: Entry, source: Source) -> Iterator[Fact]:
     told = _fields(entry, "value")
     key, value = _text(told.get("key")), _text(told.get("value"))
-    about = Home(USER, "User", "Who the user is and what they prefer")
     text = f"**{inline(key, 80)}**: {inline(value)}" if key else inline(value)
     yield _fact(
-        entry, source, about, "Preferences", text,
+        entry, source, ABOUT_USER, "Preferences", text,
         kind="preference", key=f"preference.{slug(key)}" if key else "",
     )  # fmt: skip
 
@@ -60,8 +59,8 @@ def _note(entry: Entry, source: Source) -> Iterator[Fact]:
     tool = tool_of(entry)
     text = inline(entry.text)
     if tool:
-        home = Home(TOOLS, "Tools", "What was learned about tools")
-        yield _fact(entry, source, home, "Lessons", f"**{tool}**: {text}", key=_key(entry, {}))
+        text = f"**{tool}**: {text}"
+        yield _fact(entry, source, ABOUT_TOOLS, "Lessons", text, key=_key(entry, {}))
     else:
         yield _fact(entry, source, home_of(entry, "topics"), "Facts", text, key=_key(entry, {}))
 
