@@ -1,4 +1,5 @@
-"""The one function that turns an id into a file name, and the names of the root's folders."""
+"""The one function that turns an id into a file name, and the names of the root's folders and
+files."""
 
 import re
 from functools import lru_cache
@@ -15,6 +16,11 @@ REDACT_KEY = "redact.key"
 INDEX = "index"
 NODES = "nodes"
 DIRTY = "index/dirty"
+# In the folder of a session or of a user.
+LOCK = "lock"
+ACCESS = "access.jsonl"
+PREFERENCES = "preferences.jsonl"
+KNOWLEDGE = "knowledge.jsonl"
 
 # Leaves room for the longest ending that we add to a name, below the usual limit of 255 bytes.
 MAX_NAME = 200

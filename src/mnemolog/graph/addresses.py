@@ -14,6 +14,8 @@ from mnemolog.model.node import FILES
 MEMORY = "memory"
 VERSIONS = "versions"
 REVIEW = "review"
+ROOMS = (MEMORY, VERSIONS, REVIEW, *FILES)
+"""Everything in a user's folder that belongs to the graph."""
 LOCK = "graph.lock"
 ENDING = ".md"
 

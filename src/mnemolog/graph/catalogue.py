@@ -10,7 +10,7 @@ from mnemolog.errors import SizeLimitError, StorageError
 from mnemolog.fs import Disk, Ident, Stat
 from mnemolog.graph import addresses, document, links
 from mnemolog.graph.document import Raw
-from mnemolog.graph.links import Resolver, Said
+from mnemolog.graph.links import Said
 from mnemolog.graph.sieve import sieve_of
 from mnemolog.model.node import FILES, Leaf, Node
 
@@ -123,10 +123,6 @@ class Catalogue:
             if card is not None:
                 self._cards[address] = card
             return card
-
-    def resolver(self) -> Resolver:
-        """What finds nodes by address, name or title."""
-        return Resolver({address: card.leaf.title for address, card in self.cards().items()})
 
     def _card(self, address: str, mark: Mark) -> Card | None:
         known = self._cards.get(address)

@@ -17,7 +17,7 @@ from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, claims, plans, sourcing, versions
 from mnemolog.graph.locking import locked
-from mnemolog.graph.replacing import GONE, files, shredded, swap
+from mnemolog.graph.replacing import GONE, blank, files, shredded, swap
 from mnemolog.graph.sourcing import IsGone
 from mnemolog.graph.versions import hash_of
 from mnemolog.model.lesson import Edit, Plan, Waiting
@@ -54,8 +54,7 @@ def cut(
     """Take out everything that rests on these sources."""
     meant = Meant(sourcing.selector(sources, with_own=False), sourcing.needles(sources))
     cuts = Cuts(Counter(), set())
-    rooms = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
-    for user in user_ids if user_ids is not None else addresses.users(disk, *rooms):
+    for user in user_ids if user_ids is not None else addresses.users(disk, *addresses.ROOMS):
         with locked(disk, user, patience):
             done = _cut_user(disk, user, meant)
         cuts.places.update(done)
@@ -125,7 +124,7 @@ def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
             shredded(disk, path)
             if disk.ident(history) is not None:
                 shredded(disk, history)
-            _forget_uses(disk, f"{folder}/access.jsonl", name)
+            _forget_uses(disk, f"{folder}/{paths.ACCESS}", name)
             return count
         content = after.encode("utf-8", "surrogateescape")
         if content == before or swap(disk, path, before, content, meant.is_in):
@@ -136,13 +135,8 @@ def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
 def _forget_uses(disk: Disk, path: str, address: str) -> None:
     """The name of a node that is gone for good stays nowhere either."""
     with suppress(FileNotFoundError):
-        file = disk.open(path, "update")
-        needle, at = json.dumps(address).encode(), 0
-        for line in file.read(0, file.size()).split(b"\n"):
-            if needle in line:
-                file.write_at(at, b" " * len(line))
-            at += len(line) + 1
-        file.sync()
+        needle = json.dumps(address).encode()
+        blank(disk, path, lambda line: needle in line)
 
 
 def _cut_text(text: str, meant: Meant, doomed: frozenset[str]) -> tuple[str | None, int]:

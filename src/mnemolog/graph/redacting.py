@@ -17,7 +17,6 @@ from mnemolog.graph.hiding import hide_text
 from mnemolog.graph.locking import locked
 from mnemolog.graph.replacing import files, shredded, swap
 from mnemolog.model.lesson import Edit, Plan, Waiting
-from mnemolog.model.node import FILES
 from mnemolog.policy import front_matter
 from mnemolog.policy.drafting import Redact
 
@@ -71,8 +70,7 @@ def hide(
     patience: float = _PATIENCE,
 ) -> Hidden:
     """Hide secrets in the graphs of these users, or of all."""
-    rooms = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
-    users = addresses.users(disk, *rooms) if user_ids is None else user_ids
+    users = addresses.users(disk, *addresses.ROOMS) if user_ids is None else user_ids
     found = Hidden(Counter(), Counter(), set())
     for user in users:
         with locked(disk, user, patience):

@@ -23,8 +23,7 @@ def files(disk: Disk, user_id: str) -> Iterator[str]:
     """Every file of a user's graph, whatever a crash left there too."""
     folder = addresses.user_folder(user_id)
     for name in disk.list(folder):
-        is_room = name in (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW)
-        if is_room or name.startswith(FILES):
+        if name in addresses.ROOMS or name.startswith(FILES):
             yield from _below(disk, f"{folder}/{name}")
 
 
@@ -59,7 +58,7 @@ def swap(disk: Disk, path: str, before: bytes, after: bytes, is_meant: IsMeant) 
     try:
         fs.write_new(disk, temporary, after)
     except StorageFullError:
-        _blank(disk, path, is_meant)
+        blank(disk, path, is_meant)
         return True
     try:
         disk.exchange(temporary, path)
@@ -75,7 +74,7 @@ def swap(disk: Disk, path: str, before: bytes, after: bytes, is_meant: IsMeant) 
     return True
 
 
-def _blank(disk: Disk, path: str, is_meant: IsMeant) -> None:
+def blank(disk: Disk, path: str, is_meant: IsMeant) -> None:
     """Overwrite every line that is meant by spaces, where it lies: that needs no room."""
     file = disk.open(path, "update")
     at = 0

@@ -9,12 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from mnemolog.errors import (
-    InvalidFormatError,
-    NodeNotFoundError,
-    SizeLimitError,
-    StorageError,
-)
+from mnemolog.errors import InvalidFormatError, SizeLimitError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.graph import (
     addresses,
@@ -49,6 +44,7 @@ from mnemolog.model.node import (
     NodeVersion,
 )
 from mnemolog.model.times import to_moment, to_text
+from mnemolog.policy.composing import missing
 from mnemolog.policy.drafting import Redact
 
 Change = Callable[[Node | None], str | None]
@@ -88,11 +84,7 @@ class FilesShelf:
     def read(self, user_id: str, address: str) -> Node:
         found = self.find(user_id, address)
         if found is None:
-            raise NodeNotFoundError(
-                f"There is no node {address!r:.120}.",
-                advice="`mnemolog node tree` shows what there is.",
-                address=address,
-            )
+            raise missing(address)
         return found
 
     def find(self, user_id: str, address: str) -> Node | None:

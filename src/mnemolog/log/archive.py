@@ -24,7 +24,7 @@ from mnemolog.errors import (
     StorageError,
 )
 from mnemolog.fs import Disk, File
-from mnemolog.log import intents, packing, sessions, sidecars
+from mnemolog.log import intents, packing, runs, sessions, sidecars
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.writer import Writer
 from mnemolog.model.session import Manifest
@@ -69,8 +69,8 @@ def _refuse_strangers(disk: Disk, place: SessionPlace, manifest: Manifest) -> No
     """What somebody put beside the segments would be lost, and so would a run that goes on."""
     beside = sessions.orphans(disk, place, manifest)
     strangers = [name for name in beside if not sessions.is_ours(name)]
-    runs = disk.list(f"{place.folder}/runs")
-    strangers += [f"runs/{name}" for name in runs if not name.endswith(".tmp")]
+    there = disk.list(runs.folder_of(place))
+    strangers += [f"{runs.FOLDER}/{name}" for name in there if not name.endswith(runs.PASSING)]
     if strangers:
         raise SessionCorruptError(
             f"{place.folder}/{strangers[0]} is not part of the session's log: it would be lost.",

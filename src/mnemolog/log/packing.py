@@ -18,8 +18,6 @@ from mnemolog.log.writer import Handle
 from mnemolog.model.session import Manifest
 from mnemolog.ports import Progress
 
-LOCK = "lock"
-
 
 def pack(
     disk: Disk, place: SessionPlace, handle: Handle, now: str, progress: Progress | None
@@ -65,8 +63,8 @@ def _write(
             progress(done, total)
     with suppress(FileNotFoundError):
         # Whoever adds to it takes no lock: what comes later is lost, and may be.
-        uses = fs.read_all(disk, f"{place.folder}/{sidecars.ACCESS}")
-        packer.add(sidecars.ACCESS, len(uses), _cut(uses))
+        uses = fs.read_all(disk, f"{place.folder}/{paths.ACCESS}")
+        packer.add(paths.ACCESS, len(uses), _cut(uses))
     packer.close()
     seq, written = _last(handle.chain, [file for _, file in segments])
     packing = Packing(
@@ -108,7 +106,7 @@ def check(disk: Disk, sidecar: Sidecar, archive: Archive) -> None:
 def is_of(disk: Disk, place: SessionPlace, packing: Packing) -> bool:
     """Whether an archive holds exactly what a session's folder holds now, uses left aside."""
     for packed in packing.files:
-        if packed.name == sidecars.ACCESS:
+        if packed.name == paths.ACCESS:
             continue
         try:
             file = disk.open(f"{place.folder}/{packed.name}", "read")
@@ -156,7 +154,7 @@ def unpack(disk: Disk, sidecar: Sidecar, archive: Archive, folder: str) -> File:
             if file.append(piece) != len(piece):
                 raise fs.full(f"restore the session {sidecar.facts.session_id!r:.80}")
         file.sync()
-    lock = disk.open(f"{folder}/{LOCK}", "create")
+    lock = disk.open(f"{folder}/{paths.LOCK}", "create")
     lock.try_lock()
     disk.sync_folder(folder)
     return lock

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, TypeVar
 
+from mnemolog import paths
 from mnemolog.errors import (
     MnemologError,
     SessionCorruptError,
@@ -90,7 +91,7 @@ class SessionPlace:
         self.name = session_id
         self.versions = versions
         self.folder = folder
-        self.lock = f"{folder}/lock"
+        self.lock = f"{folder}/{paths.LOCK}"
         self.guard = f"{folder}/{manifests.NAME}"
 
     def manifest(self, guard: File) -> Manifest:

@@ -13,7 +13,7 @@ import msgspec
 from mnemolog import fs, paths
 from mnemolog.errors import SessionCorruptError, SessionExistsError
 from mnemolog.fs import Disk
-from mnemolog.log import intents, manifests, sidecars
+from mnemolog.log import intents, manifests, runs, sidecars
 from mnemolog.log.blanking import shred
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.versions import CURRENT, Versions
@@ -46,7 +46,7 @@ def create(disk: Disk, manifest: Manifest) -> None:
     disk.mkdir(fresh)
     fs.write_new(disk, f"{fresh}/{manifests.NAME}", manifests.render(manifest))
     disk.open(f"{fresh}/{first.name}", "create")
-    disk.open(f"{fresh}/lock", "create")
+    disk.open(f"{fresh}/{paths.LOCK}", "create")
     disk.sync_folder(fresh)
     try:
         bring_into_being(disk, fresh, target)
@@ -159,7 +159,7 @@ def is_ours(name: str) -> bool:
 def orphans(disk: Disk, place: SessionPlace, manifest: Manifest) -> list[str]:
     """The files of a session that its manifest does not name: left by a crash, or by a rewrite."""
     known = {segment.name for segment in manifest.segments}
-    known |= {manifests.NAME, "lock", "access.jsonl", "runs"}
+    known |= {manifests.NAME, paths.LOCK, paths.ACCESS, runs.FOLDER}
     return [name for name in disk.list(place.folder) if name not in known]
 
 

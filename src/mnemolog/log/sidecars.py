@@ -26,8 +26,7 @@ from mnemolog.model.times import to_moment
 
 ENDING = ".manifest.json"
 TAR_ENDING = ".tar.gz"
-GATE = f"{paths.ARCHIVE}/lock"
-ACCESS = "access.jsonl"
+GATE = f"{paths.ARCHIVE}/{paths.LOCK}"
 
 MEMBER = 64 * 1024
 """So many bytes of a file, before compression, are one gzip member; the last one has fewer."""
@@ -146,7 +145,7 @@ def _wrong(found: Sidecar, name: str) -> str:
     listed = [packed.name for packed in found.packing.files]
     if not segments or not all(map(manifests.SEGMENT.fullmatch, segments)):
         return "it does not name its segments"
-    if listed not in ([manifests.NAME, *segments], [manifests.NAME, *segments, ACCESS]):
+    if listed not in ([manifests.NAME, *segments], [manifests.NAME, *segments, paths.ACCESS]):
         return "it lists other files than those of a session"
     if len(listed) > _MOST_FILES or len(set(listed)) != len(listed):
         return "it lists too many files, or one of them twice"

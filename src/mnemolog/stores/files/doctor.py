@@ -20,7 +20,7 @@ from mnemolog.log.quarantine import name_of
 from mnemolog.log.sessions import GONE, NEW
 from mnemolog.model.times import to_text
 from mnemolog.paths import id_of
-from mnemolog.ports import SHARED, LogKey, Progress, unwatched
+from mnemolog.ports import SHARED, Progress, unwatched
 from mnemolog.settings import Settings
 from mnemolog.stores.files import findings_learning, read_settings
 from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case
@@ -37,8 +37,6 @@ from mnemolog.stores.files.findings_root import (
 )
 from mnemolog.stores.files.findings_sessions import SessionCheck
 from mnemolog.stores.files.held import place_of
-
-_USER_LOG = place_of(LogKey("user", "any")).guard.rpartition("/")[2]
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
@@ -181,7 +179,7 @@ def _check_logs(visit: Visit) -> Iterator[Case]:
         yield from _guarded(folder, _check_session(visit, folder))
     for done, name in enumerate(users, len(folders)):
         visit.progress(done, total)
-        path = f"{paths.USERS}/{name}/{_USER_LOG}"
+        path = f"{paths.USERS}/{name}/{paths.PREFERENCES}"
         log = name_of("user", id_of(name) or name)
         yield from _guarded(path, _check_file_log(visit, log, path))
     shared = place_of(SHARED)

@@ -17,7 +17,7 @@ from mnemolog.stores.files import learned
 FOLDER = f"{paths.INDEX}/{paths.NODES}"
 """Where nodes lie as lines."""
 
-_FILES = {paths.USERS: "preferences.jsonl", paths.SHARED: "knowledge.jsonl"}
+_FILES = {paths.USERS: paths.PREFERENCES, paths.SHARED: paths.KNOWLEDGE}
 
 
 @lru_cache(maxsize=1024)
@@ -36,7 +36,7 @@ def place_named(name: str) -> Place:
         return SessionPlace(name, name)
     if room == paths.NODES:
         return FilePlace(name, f"{FOLDER}/{rest}.jsonl", f"{FOLDER}/{rest}.lock")
-    return FilePlace(name, f"{name}/{_FILES[room]}", f"{name}/lock")
+    return FilePlace(name, f"{name}/{_FILES[room]}", f"{name}/{paths.LOCK}")
 
 
 def mark(disk: Disk, name: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 
-from mnemolog import fs
+from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
@@ -38,7 +38,7 @@ def chains_in(names: list[str]) -> dict[int, dict[int, str]]:
 def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
     """Hold a session's checked lock; unlike a writer's, this needs no manifest."""
     deadline = monotonic() + timeout
-    path = f"{folder}/lock"
+    path = f"{folder}/{paths.LOCK}"
     while True:
         lock = Lock(disk.open(path, "update"), folder)
         lock.acquire(deadline)
@@ -54,7 +54,7 @@ def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
 def make_lock(disk: Disk, folder: str) -> str:
     """Make the lock file that a session is missing."""
     with suppress(FileExistsError):
-        disk.open(f"{folder}/lock", "create")
+        disk.open(f"{folder}/{paths.LOCK}", "create")
     disk.sync_folder(folder)
     return "made"
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from mnemolog import fs
+from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, catalogue, document, linking, noted, sourcing, writing
 from mnemolog.graph.catalogue import Card
@@ -18,7 +18,6 @@ from mnemolog.policy.redaction import Redactor
 from mnemolog.policy.similarity import Sketch, similar
 from mnemolog.settings import Settings
 from mnemolog.stores.files.findings import Case, case
-from mnemolog.stores.files.uses import NAME as USES
 
 STALE_DAYS = 180
 UNUSED_DAYS = 30
@@ -89,7 +88,7 @@ def _check_cards(user: str, cards: dict[str, Card], gaze: Gaze) -> Iterator[Case
 
 
 def _check_uses(disk: Disk, user: str, cards: dict[str, Card], gaze: Gaze) -> Iterator[Case]:
-    used = _used(disk, f"{addresses.user_folder(user)}/{USES}")
+    used = _used(disk, f"{addresses.user_folder(user)}/{paths.ACCESS}")
     for address, card in cards.items():
         is_old = gaze.now_ms - card.leaf.updated_at > UNUSED_DAYS * _DAY
         if is_old and address not in used and address not in FILES:

@@ -61,7 +61,7 @@ class SessionCheck:
             if self._disk.stat(self._place.folder) is not None:
                 yield from self._without_manifest(names, None)
             return
-        if "lock" not in names:
+        if paths.LOCK not in names:
             mend = partial(make_lock, self._disk, self._place.folder)
             yield case("lock_missing", self._place.lock, "the lock file is missing", mend)
         content = guard.read(0, guard.size())

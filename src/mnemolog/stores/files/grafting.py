@@ -67,7 +67,7 @@ class FreshSession:
         for file in self._files:
             file.sync()
         fs.write_new(self._disk, f"{self._folder}/{manifests.NAME}", self._content)
-        self._disk.open(f"{self._folder}/lock", "create")
+        self._disk.open(f"{self._folder}/{paths.LOCK}", "create")
         self._disk.sync_folder(self._folder)
         try:
             target = paths.session_folder(self._manifest.session_id)

@@ -26,20 +26,20 @@ class Held:
         self.key = key
         self.versions = versions
         self._disk = disk
-        self.place = self._place = place_of(key, versions)
+        self.place = place_of(key, versions)
         self.lock_timeout = settings.concurrency.lock_timeout_ms / 1000
-        self.writer = Writer(disk, self._place, self.lock_timeout)
+        self.writer = Writer(disk, self.place, self.lock_timeout)
         self.quarantine = quarantine.name_of(key.kind, key.id)
-        self.reader = Reader(disk, self._place, _keeper(disk, key, self.quarantine))
+        self.reader = Reader(disk, self.place, _keeper(disk, key, self.quarantine))
         self._manifest: tuple[File, Manifest] | None = None
         self._moved: tuple[Manifest, dict[str, Weighed]] | None = None
 
     def manifest(self) -> Manifest:
         """A session's manifest, read again only when it was replaced, archived or restored."""
         held = self._manifest
-        if held is None or held[0].ident != guard_ident(self._disk, self._place):
-            assert isinstance(self._place, SessionPlace)
-            held = facts(self._disk, self._place)
+        if held is None or held[0].ident != guard_ident(self._disk, self.place):
+            assert isinstance(self.place, SessionPlace)
+            held = facts(self._disk, self.place)
             self._manifest = held
         return held[1]
 
@@ -56,7 +56,7 @@ class Held:
     def view_as_of(self, moment: str) -> View:
         """The log as it was at a moment, as far as its lines still tell; nothing is remembered."""
         damaged = _keeper(self._disk, self.key, self.quarantine)
-        return Reader(self._disk, self._place, damaged, as_of=moment).view()
+        return Reader(self._disk, self.place, damaged, as_of=moment).view()
 
     def forget(self) -> None:
         """Let go of everything held open; the next use opens it anew."""
@@ -66,21 +66,21 @@ class Held:
 
     def exists(self) -> bool:
         """Whether there is anything to read; a session that is missing is an error instead."""
-        return self.key.kind == "session" or self._disk.ident(self._place.guard) is not None
+        return self.key.kind == "session" or self._disk.ident(self.place.guard) is not None
 
     def ensure_exists(self) -> None:
         """Make the files of a log that begins with its first entry."""
         if self.exists():
             return
         if self.key.kind == "run":
-            raise self._place.missing()  # it was made when the run began
-        folder = self._place.guard.rpartition("/")[0]
+            raise self.place.missing()  # it was made when the run began
+        folder = self.place.guard.rpartition("/")[0]
         self._disk.mkdir(folder)
         with suppress(FileExistsError):
-            self._disk.open(self._place.lock, "create")
+            self._disk.open(self.place.lock, "create")
         self._disk.sync_folder(folder)  # a log without its lock could never be written to
         with suppress(FileExistsError):
-            self._disk.open(self._place.guard, "create")
+            self._disk.open(self.place.guard, "create")
 
 
 def _keeper(disk: Disk, key: LogKey, name: str) -> OnDamage:
@@ -101,7 +101,7 @@ def place_of(key: LogKey, versions: Versions = CURRENT) -> Place:
     if key.kind == "run":
         return runs.place(sessions.place(key.id, versions), key.run)
     if key.kind == "user":
-        folder, file = paths.user_folder(key.id), "preferences.jsonl"
+        folder, file = paths.user_folder(key.id), paths.PREFERENCES
     else:
-        folder, file = paths.SHARED, "knowledge.jsonl"
-    return FilePlace(key.id or key.kind, f"{folder}/{file}", f"{folder}/lock", versions)
+        folder, file = paths.SHARED, paths.KNOWLEDGE
+    return FilePlace(key.id or key.kind, f"{folder}/{file}", f"{folder}/{paths.LOCK}", versions)

@@ -22,7 +22,6 @@ from mnemolog.ports import LogKey
 from mnemolog.ports.moving import Taken
 from mnemolog.stores.files.feed import mark_nodes
 
-_ROOMS = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
 _MOST = 256 * 1024 * 1024
 _VERSIONS = ".jsonl"
 _NEW = ".tmp"
@@ -51,7 +50,7 @@ class _DiffersError(Exception):
 
 def graphs_of(disk: Disk) -> list[str]:
     """The users who have anything that belongs to a graph."""
-    return addresses.users(disk, *_ROOMS)
+    return addresses.users(disk, *addresses.ROOMS)
 
 
 def files_of(disk: Disk, user_id: str) -> Iterator[GraphFile]:

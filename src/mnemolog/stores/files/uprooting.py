@@ -11,13 +11,10 @@ from mnemolog.log.places import Place
 from mnemolog.log.scan import Scan
 from mnemolog.model.entry import MARKS
 from mnemolog.model.lesson import OWN, own_source_name, source_name
-from mnemolog.model.node import FILES
 from mnemolog.policy.drafting import Redact
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Concealed
 from mnemolog.stores.files.feed import FOLDER, mark_nodes
-
-_ROOMS = (addresses.MEMORY, addresses.VERSIONS, addresses.REVIEW, *FILES)
 
 PurgeLog = Callable[[str], object]
 """Makes the index forget a log as a whole."""
@@ -51,7 +48,7 @@ def uproot_session(disk: Disk, session_id: str, purge: PurgeLog) -> dict[str, in
 
 def _is_anything_learned(disk: Disk) -> bool:
     has_plans = any(name.startswith(plans.PREFIX) for name in disk.list(paths.INTENTS))
-    return has_plans or bool(addresses.users(disk, *_ROOMS))
+    return has_plans or bool(addresses.users(disk, *addresses.ROOMS))
 
 
 def _living(disk: Disk, place: Place, ids: Collection[str]) -> set[str]:

@@ -20,7 +20,7 @@ from mnemolog.ports import Use
 from mnemolog.stores.files.archiving import archived_file
 from mnemolog.stores.files.feed import place_named
 
-NAME = "access.jsonl"
+NAME = paths.ACCESS
 _NOTED = (f"{paths.SESSIONS}/", f"{paths.NODES}/")
 _MOST = 4096
 _SECONDS = 30.0
