@@ -111,11 +111,10 @@ def shortened(entry: Entry, budget: int, describe: Describe = provenance) -> str
 
 
 def _shortened(entry: Entry, room: int, describe: Describe) -> str:
-    said = room - len(_CUT.encode()) - len(f"- {describe(entry)}\n".encode())
-    if said < _SHORTEST_CUT:
+    room -= len(_CUT.encode())
+    if room - len(f"- {describe(entry)}\n".encode()) < _SHORTEST_CUT:
         return ""
-    whole = rendered(entry, describe).encode()[: room - len(_CUT.encode())]
-    return whole.decode("utf-8", "ignore") + _CUT
+    return rendered(entry, describe).encode()[:room].decode("utf-8", "ignore") + _CUT
 
 
 def assemble(

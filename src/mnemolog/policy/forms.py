@@ -30,15 +30,11 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 def _forms(text: str) -> Iterator[tuple[str, bytes]]:
-    """UTF-8 first; a text that holds no quotes, escapes or foreign letters has only that form."""
-    yield "plain", text.encode("utf-8", "surrogatepass")
     for form, variant in (("plain", text), ("lower case", text.lower())):
-        yield f"{form}", variant.encode("utf-8", "surrogatepass")
+        quoted = json.dumps(variant, ensure_ascii=False)[1:-1]
         escaped = json.dumps(variant)[1:-1]
-        yield (
-            f"{form} JSON",
-            json.dumps(variant, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"),
-        )
+        yield form, variant.encode("utf-8", "surrogatepass")
+        yield f"{form} JSON", quoted.encode("utf-8", "surrogatepass")
         yield f"{form} escaped", escaped.encode()
         yield f"{form} escaped in capitals", _upper_escapes(escaped).encode()
         yield f"{form} in UTF-16", variant.encode("utf-16-le", "surrogatepass")

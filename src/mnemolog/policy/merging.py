@@ -103,16 +103,20 @@ def fact_of(piece: str) -> str:
     """What a line says, whoever said it, when, and whether it still holds."""
     if "\n" in piece:
         return piece
-    plain = _BULLET.sub("", _COMMENT.sub("", piece).strip(), count=1)
-    plain = _DATES.sub("", plain).strip()
+    plain = _plain(piece)
     struck = _STRUCK.fullmatch(plain)
     return " ".join((struck[1] if struck else plain).casefold().split())
 
 
 def is_struck(piece: str) -> bool:
     """Whether a line is over."""
-    plain = _BULLET.sub("", _COMMENT.sub("", piece).strip(), count=1)
-    return _STRUCK.fullmatch(_DATES.sub("", plain).strip()) is not None
+    return _STRUCK.fullmatch(_plain(piece)) is not None
+
+
+def _plain(piece: str) -> str:
+    """A line without its bullet, its dates and what it rests on."""
+    told = _BULLET.sub("", _COMMENT.sub("", piece).strip(), count=1)
+    return _DATES.sub("", told).strip()
 
 
 def _united(one: str, other: str) -> str:
