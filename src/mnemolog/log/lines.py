@@ -80,6 +80,11 @@ def entry(line: bytes, versions: Versions = CURRENT) -> Entry | None:
     return versions.entry(line)
 
 
+def valid(line: bytes, versions: Versions = CURRENT) -> Entry | None:
+    """The same, unless the bytes are not those that were written."""
+    return versions.entry(line) if verify(line) else None
+
+
 def rewritten(line: bytes, versions: Versions) -> bytes | None:
     """A valid line as today's version writes it, newline included; None if it is no entry.
 

@@ -75,7 +75,7 @@ def lines_of(packed: bytes, path: str, *, is_salvage: bool = False) -> list[tupl
             f"{path} cannot be unpacked: {why}.", advice="Restore it from a backup."
         )
     found = ((raw + b"\n", raw.rstrip(b"\r")) for raw in content.split(b"\n") if raw)
-    decoded = ((raw, lines.entry(line)) for raw, line in found if lines.verify(line))
+    decoded = ((raw, lines.valid(line)) for raw, line in found)
     return [(raw, entry) for raw, entry in decoded if entry is not None]
 
 

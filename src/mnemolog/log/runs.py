@@ -123,4 +123,4 @@ def _left(disk: Disk, session_id: str, path: str) -> LeftRun:
 
 def _first_line(file: File) -> Entry | None:
     line, newline, _ = file.read(0, _LONGEST_FIRST).partition(b"\n")
-    return lines.entry(line) if newline and lines.verify(line) else None
+    return lines.valid(line) if newline else None

@@ -45,7 +45,7 @@ def _last(file: File) -> tuple[int, str] | None:
         torn = next(backwards(file, 0, size), None)
         end = torn[0] if torn else size
     for _, line in backwards(file, 0, end):
-        entry = lines.entry(line.rstrip(b"\r")) if lines.verify(line.rstrip(b"\r")) else None
+        entry = lines.valid(line.rstrip(b"\r"))
         if entry is not None:
             return entry.seq, entry.sum
     return None

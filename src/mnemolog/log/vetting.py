@@ -6,6 +6,7 @@ overwritten later.
 """
 
 import re
+from contextlib import suppress
 
 from mnemolog import paths
 from mnemolog.errors import InvalidFormatError
@@ -103,7 +104,7 @@ class Vetted:
         self._filled = 0
         self.segment = 0
         self.last_seq = 0
-        self._skip_full()
+        self.move_on()
 
     def take(self, piece: bytes) -> str | None:
         """Check a piece; gives the sum of the valid line in it, if there is one."""
@@ -118,19 +119,16 @@ class Vetted:
 
     def move_on(self) -> None:
         """Go on to the next segment where this one is full; after each piece."""
-        self._skip_full()
-
-    def finish(self) -> None:
-        """After the last piece: every sealed segment must be full."""
-        is_last = self.segment + 1 == len(self._segments)
-        _expect(is_last, "a segment is shorter than it says")
-
-    def _skip_full(self) -> None:
         while self._segments[self.segment].size == self._filled:
             self.segment += 1
             self._filled = 0
             first = self._segments[self.segment].first_seq
             _expect(first > self.last_seq, "a segment's first number was used before")
+
+    def finish(self) -> None:
+        """After the last piece: every sealed segment must be full."""
+        is_last = self.segment + 1 == len(self._segments)
+        _expect(is_last, "a segment is shorter than it says")
 
     def _take_line(self, line: bytes) -> str:
         try:
@@ -168,15 +166,11 @@ def _vet_entry(log: LogKey, entry: Entry) -> None:
 
 
 def _vet_time(stamp: str) -> None:
-    if not _STAMP.fullmatch(stamp) or not _is_time(stamp):
-        raise InvalidFormatError(f"The time {stamp!r:.40} is not written as ours are.")
-
-
-def _is_time(stamp: str) -> bool:
-    try:
-        return times.to_moment(stamp) is not None
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        times.to_moment(stamp)
+        if _STAMP.fullmatch(stamp):
+            return
+    raise InvalidFormatError(f"The time {stamp!r:.40} is not written as ours are.")
 
 
 def _expect(is_so: bool, otherwise: str) -> None:

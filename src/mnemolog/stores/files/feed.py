@@ -143,11 +143,9 @@ class FilesFeed:
 
 def entry_at(file: File, offset: int, length: int) -> Entry | None:
     """The valid line at a place; a damaged archive is told of by whoever reads the session."""
-    try:
-        line = file.read(offset, length).rstrip(b"\r\n")
-    except CorruptionError:
-        return None
-    return lines.entry(line) if lines.verify(line) else None
+    with suppress(CorruptionError):
+        return lines.valid(file.read(offset, length).rstrip(b"\r\n"))
+    return None
 
 
 def _name_of_mark(mark: str) -> str:

@@ -1,11 +1,13 @@
 """What mending a session needs: its segments by their names, its lock, a way to set aside."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
+from typing import TypeVar
 
 from mnemolog import fs, paths
+from mnemolog.errors import SessionError
 from mnemolog.fs import Disk
 from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
@@ -49,6 +51,22 @@ def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+T = TypeVar("T")
+
+
+def at_rest(disk: Disk, place: SessionPlace, look: Callable[[], list[T]]) -> list[T]:
+    """What is there while nobody holds a session's lock, so that nobody is at work on it; nothing
+    if somebody does."""
+    with suppress(FileNotFoundError, SessionError):
+        lock = disk.open(place.lock, "update")
+        if lock.try_lock():
+            try:
+                return look()
+            finally:
+                lock.unlock()
+    return []
 
 
 def make_lock(disk: Disk, folder: str) -> str:

@@ -25,8 +25,7 @@ def check_session(disk: Disk, place: SessionPlace, now: datetime) -> Iterator[Ca
     with suppress(SessionError):  # a manifest that cannot be read is told of elsewhere
         marks = learning.marks_of(place.manifest(open_guard(disk, place)).markers)
         if marks.is_parked:
-            what = f"learning from it failed {marks.attempts} times, the last time: {marks.error}"
-            yield case("session_parked", place.folder, what)
+            yield case("session_parked", place.folder, _failures(marks))
         elif marks.is_due and marks.invalidated_at < to_text(now - _OVERDUE):
             what = f"it is due since {marks.invalidated_at} ({marks.cause})"
             yield case("session_overdue", place.folder, what)
@@ -38,8 +37,11 @@ def check_own_logs(disk: Disk) -> Iterator[Case]:
     for folder in folders:
         marks = learning.marks_of(learned.read(disk, folder))
         if marks.is_parked:
-            what = f"learning from it failed {marks.attempts} times, the last time: {marks.error}"
-            yield case("log_parked", f"{folder}/{learned.NAME}", what)
+            yield case("log_parked", f"{folder}/{learned.NAME}", _failures(marks))
+
+
+def _failures(marks: learning.Marks) -> str:
+    return f"learning from it failed {marks.attempts} times, the last time: {marks.error}"
 
 
 def check_plans(disk: Disk, now: datetime) -> Iterator[Case]:

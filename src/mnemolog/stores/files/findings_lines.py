@@ -49,7 +49,7 @@ class LineCheck:
     def _line(self, path: str, offset: int, line: bytes) -> Iterator[Case]:
         if not line:
             return
-        found = lines.entry(line) if lines.verify(line) else None
+        found = lines.valid(line)
         if found is None:
             # As in reading: a good line may be glued to the damage before it.
             good = lines.salvage(line)

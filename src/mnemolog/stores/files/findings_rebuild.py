@@ -47,8 +47,7 @@ class _Survey:
 
 def _entries(disk: Disk, path: str) -> Iterator[Entry]:
     for _, line, _ in each_line(disk.open(path, "read")):
-        line = line.rstrip(b"\r")
-        found = lines.entry(line) if lines.verify(line) else None
+        found = lines.valid(line.rstrip(b"\r"))
         if found is not None:
             yield found
 

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 
 from mnemolog.fs import Disk
@@ -12,13 +11,13 @@ from mnemolog.model.times import to_moment
 from mnemolog.policy.compartments import is_left
 from mnemolog.ports.keeping import LeftRun
 from mnemolog.stores.files.findings import Case, case
-from mnemolog.stores.files.findings_chains import locked
+from mnemolog.stores.files.findings_chains import at_rest, locked
 
 
 def check_runs(disk: Disk, place: SessionPlace, lock_timeout: float, now: str) -> Iterator[Case]:
     """Runs that go on or were left behind, and files of runs that were being made or ended."""
-    passing = {f"{runs.folder_of(place)}/{name}" for name in _settled(disk, place)}
-    for path in sorted(passing):
+    for name in at_rest(disk, place, lambda: runs.passing(disk, place)):
+        path = f"{runs.folder_of(place)}/{name}"
         mend = partial(_sweep, disk, place, lock_timeout)
         yield case("temporary", path, "a run was being begun or ended", mend)
     for one in runs.left(disk, place):
@@ -33,18 +32,6 @@ def _typed(one: LeftRun) -> str:
     """A run as a command line names it."""
     names = [one.session_id, one.run_id]
     return shlex.join(["--", *names] if any(name.startswith("-") for name in names) else names)
-
-
-def _settled(disk: Disk, place: SessionPlace) -> list[str]:
-    """Those that are there while nobody holds the lock: nobody is at work on them."""
-    with suppress(FileNotFoundError):
-        lock = disk.open(place.lock, "update")
-        if lock.try_lock():
-            try:
-                return runs.passing(disk, place)
-            finally:
-                lock.unlock()
-    return []
 
 
 def _sweep(disk: Disk, place: SessionPlace, timeout: float) -> str:

@@ -16,6 +16,7 @@ from mnemolog.model.session import Manifest
 from mnemolog.paths import id_of
 from mnemolog.stores.files.findings import Case, Tally, case
 from mnemolog.stores.files.findings_chains import (
+    at_rest,
     chains_in,
     locked,
     make_lock,
@@ -110,7 +111,8 @@ class SessionCheck:
     def _orphans(self, manifest: Manifest) -> Iterator[Case]:
         if not self._unnamed(manifest):
             return
-        for name in self._settled_orphans():
+        # A writer makes files before it names them.
+        for name in at_rest(self._disk, self._place, lambda: self._unnamed(self._manifest())):
             path = f"{self._place.folder}/{name}"
             code = self._kind(manifest, name)
             what = {
@@ -126,17 +128,6 @@ class SessionCheck:
         if manifest.v > FORMAT:
             return []
         return sessions.orphans(self._disk, self._place, manifest)
-
-    def _settled_orphans(self) -> list[str]:
-        """Those that are there while nobody writes: a writer makes files before it names them."""
-        with suppress(FileNotFoundError, SessionError):
-            lock = self._disk.open(self._place.lock, "update")
-            if lock.try_lock():
-                try:
-                    return self._unnamed(self._manifest())
-                finally:
-                    lock.unlock()
-        return []
 
     def _manifest(self) -> Manifest:
         content = fs.read_all(self._disk, self._place.guard)

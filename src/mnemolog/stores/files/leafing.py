@@ -8,8 +8,6 @@ from threading import RLock
 from mnemolog.fs import Disk, File
 from mnemolog.index.index import Index
 from mnemolog.index.windows import Part, Row
-from mnemolog.log import lines
-from mnemolog.log.places import look
 from mnemolog.model.inspecting import Bucket, Numbered, RawLine
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer
@@ -17,6 +15,7 @@ from mnemolog.ports import LogKey
 from mnemolog.ports.looking import Leaf, Placed, Span
 from mnemolog.stores.files.feed import log_name, place_named
 from mnemolog.stores.files.follower import Files, Read, moved
+from mnemolog.stores.files.looking import raw_line
 
 # How long to wait before each look, should a log be rewritten while it is looked at.
 PAUSES = (0.0, 0.001, 0.005, 0.02, 0.1)
@@ -99,11 +98,5 @@ class FilesCounter:
 
     def _exact(self, row: Row, files: list[File]) -> RawLine:
         spot = row.spot
-        content = files[spot.segment].read(spot.offset, spot.length)
-        _, chain = look(self._disk, place_named(spot.log))
-        return RawLine(
-            line=content,
-            segment=chain.path(chain.segments[min(spot.segment, len(chain.segments) - 1)]),
-            offset=spot.offset,
-            sum_ok=lines.verify(content.rstrip(b"\r\n")) is not None,
-        )
+        line = files[spot.segment].read(spot.offset, spot.length)
+        return raw_line(self._disk, place_named(spot.log), line, spot.segment, spot.offset)

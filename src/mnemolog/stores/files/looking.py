@@ -12,7 +12,7 @@ from mnemolog import fs, paths
 from mnemolog.fs import Disk, Stat
 from mnemolog.log import lines, quarantine
 from mnemolog.log.fold import Head
-from mnemolog.log.places import look
+from mnemolog.log.places import Place, look
 from mnemolog.log.reader import View
 from mnemolog.model.inspecting import Bucket, FileFact, RawLine
 from mnemolog.model.times import to_text
@@ -50,13 +50,8 @@ class FilesLooker:
         if found is None:
             return None
         view, spot = found[0], found[1].spot
-        content = view.files[spot.segment].read(spot.offset, spot.length)
-        return RawLine(
-            line=content,
-            segment=self._segment(held, spot.segment),
-            offset=spot.offset,
-            sum_ok=lines.verify(content.rstrip(b"\r\n")) is not None,
-        )
+        line = view.files[spot.segment].read(spot.offset, spot.length)
+        return raw_line(self._disk, held.place, line, spot.segment, spot.offset)
 
     def _found(self, held: Held, viewer: Viewer, identifier: str) -> tuple[View, Head] | None:
         if not held.exists():
@@ -64,10 +59,6 @@ class FilesLooker:
         view = held.reader.find(identifier)
         seen = [head for head in view.heads if _is_visible(head, viewer, with_hidden=True)]
         return (view, seen[0]) if seen else None
-
-    def _segment(self, held: Held, number: int) -> str:
-        _, chain = look(self._disk, held.place)
-        return chain.path(chain.segments[min(number, len(chain.segments) - 1)])
 
     def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
         heads = [h for h in self._held(log).reader.view().heads if _is_visible(h, viewer)]
@@ -88,6 +79,17 @@ class FilesLooker:
 
     def quarantined(self, log: LogKey) -> int:
         return len(quarantine.files(self._disk, self._held(log).quarantine))
+
+
+def raw_line(disk: Disk, place: Place, line: bytes, segment: int, offset: int) -> RawLine:
+    """A line exactly as it was read, with the file that it stands in."""
+    _, chain = look(disk, place)
+    return RawLine(
+        line=line,
+        segment=chain.path(chain.segments[min(segment, len(chain.segments) - 1)]),
+        offset=offset,
+        sum_ok=lines.verify(line.rstrip(b"\r\n")) is not None,
+    )
 
 
 def _fact(path: str, status: Stat) -> FileFact:

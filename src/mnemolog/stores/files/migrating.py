@@ -112,7 +112,7 @@ class _Rewritten:
         found: list[tuple[int, bytes]] = []
         seq = handle.chain.segments[0].first_seq
         for raw in _raw_lines(self._disk, handle.chain):
-            entry = lines.entry(raw, self._versions) if lines.verify(raw) else None
+            entry = lines.valid(raw, self._versions)
             line = None
             if entry is not None:
                 seq = entry.seq

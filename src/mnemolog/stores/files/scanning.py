@@ -116,7 +116,7 @@ def _entry_in(content: bytes, offset: int) -> str | None:
 
 
 def _entry_of(line: bytes) -> str | None:
-    entry = lines.entry(line) if lines.verify(line) else None
+    entry = lines.valid(line)
     return None if entry is None or entry.type in MARKS else entry.id
 
 

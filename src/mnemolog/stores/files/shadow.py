@@ -135,7 +135,7 @@ class Shadow:
         if file is None:
             return
         for line in fs.read_all(self._disk, place_named(nodes_log(user)).guard).split(b"\n"):
-            entry = lines.entry(line) if lines.verify(line) else None
+            entry = lines.valid(line)
             if entry is None:
                 continue
             state.seq, state.lines = entry.seq, state.lines + 1
