@@ -97,6 +97,13 @@ def test_a_long_level_is_told_in_parts_that_have_each_name_once(real, home):
     assert parts == 5
 
 
+def test_a_level_that_just_fits_has_no_next_part(real, home):
+    for number in range(3):
+        put(home, f"node-{number}")
+    assert level(real, limit=3).next == ""
+    assert level(real, limit=2).next == "node-1"
+
+
 def test_a_part_goes_on_behind_a_name_that_went_meanwhile(real, home):
     paths = [put(home, f"node-{number}") for number in range(4)]
     found = level(real, limit=2)

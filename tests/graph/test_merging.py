@@ -100,6 +100,24 @@ def test_a_merging_is_finished_by_whoever_comes_next():
     assert len(ends) == 2
 
 
+def test_an_edit_by_hand_while_the_lines_are_added_is_merged_too():
+    disk = SimulatedDisk()
+    shelf = FilesShelf(disk)
+    prepare(shelf)
+
+    def edit(operation: str, path: str) -> None:
+        if operation == "exchange" and path.endswith("ann-smith.md"):
+            disk.before_operation = None
+            by_hand(disk, "people/ann", f"{OLD}- By hand.\n")
+
+    disk.before_operation = edit
+    merge(shelf)
+    assert disk.before_operation is None
+    assert "- By hand.\n" in shelf.read(USER, "people/ann-smith").body
+    with pytest.raises(NodeNotFoundError):
+        shelf.read(USER, "people/ann")
+
+
 def test_an_edit_by_hand_after_a_crash_is_merged_too():
     disk = SimulatedDisk()
     shelf = FilesShelf(disk)

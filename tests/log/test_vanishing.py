@@ -71,6 +71,25 @@ def test_a_session_moved_away_at_any_moment_is_missing_and_nothing_worse(disk, r
     assert set(kept) <= set(found), "what was acknowledged is there when the folder is back"
 
 
+def test_a_session_archived_at_any_moment_is_read_whole(disk, root):
+    """Its old bytes are overwritten: what is read of them is neither entries nor damage."""
+    memory = open_on(disk)
+    memory.create_session(session_id="talk")
+    problems = {}
+    with Memory.open(root, environ={}) as owner:
+        for number in MOMENTS:
+            owner.add_memory("talk", id=f"m{number}", content="x")  # which brings it back
+            done = at_call(disk, number, lambda: owner.archive_session("talk"))
+            found = memory.get_entries("talk")
+            disk.before = nothing
+            if found.warnings or len(found) != number:
+                problems[number] = (found.warnings, len(found))
+            if not done:
+                assert number > 1
+                break
+    assert not problems
+
+
 @pytest.mark.parametrize("verb", ["list_sessions", "get_global_statistics"])
 def test_a_session_deleted_at_any_moment_disturbs_no_look_at_all_of_them(disk, root, verb):
     memory = open_on(disk)

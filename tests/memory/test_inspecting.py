@@ -31,7 +31,8 @@ def test_windows_follow_each_other_and_a_revision_keeps_its_place(memory, sid, t
     before = memory.timeline(sid, before=7, limit=4)
     assert places(before) == [2, 3, 4, 6]
     assert before.entries[1].entry.content == "line 3, again"
-    assert places(memory.timeline(sid, after=0, limit=3)) == [1, 2, 3]
+    first = memory.timeline(sid, after=0, limit=3)
+    assert (places(first), first.more_before, first.more_after) == ([1, 2, 3], False, True)
     assert places(memory.timeline(sid, around=6, limit=2)) == [4, 6, 7]
 
 

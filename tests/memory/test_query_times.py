@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog import Memory
+from mnemolog.model.query import parse
 from mnemolog.model.times import to_text
 from mnemolog.testing.clock import FixedClock
 from tests.index.searching import few, ids, steady
@@ -40,6 +41,7 @@ def test_a_span_of_time_is_counted_back_from_now_and_both_ends_are_included(worl
     wanted = {told.id for told in WORLD if told.hours <= hours}
     assert set(ids(world.query(None, time_range=phrase))) == wanted
     assert set(ids(world.query(None, {"timeRange": {"start": phrase}}))) == wanted
+    assert parse({"time_range": phrase}, NOW).start == to_text(NOW - timedelta(hours=hours))
     older = {told.id for told in WORLD if told.hours >= hours}
     assert set(ids(world.query(None, time_range={"end": phrase}))) == older
 

@@ -9,6 +9,9 @@ from mnemolog.errors import (
     EntryNotFoundError,
     SchemaInvalidError,
 )
+from mnemolog.policy.access import OWNER
+from mnemolog.ports import LogKey, Write
+from mnemolog.settings import Storage
 from tests.log.independent import records
 
 
@@ -140,6 +143,16 @@ def test_an_update_without_sense_is_refused_and_changes_nothing(memory, sid, fin
     with pytest.raises(SchemaInvalidError):
         memory.update_memory(sid, finding, **change)
     assert get(memory, sid, finding) == before
+
+
+def test_a_revision_of_what_was_deleted_meanwhile_is_refused(memory, sid):
+    receipt = memory.add_memory(sid, id="m1", content="one")
+    read = memory.get_memory(sid, "m1")
+    memory.delete(sid, ids=["m1"])
+    late = Write(read, is_given=True, expected_seq=receipt.seq)
+    with pytest.raises(ConcurrentModificationError, match="m1"):
+        memory._store.append(LogKey("session", sid), [late], OWNER, Storage())
+    assert memory.get_memory(sid, "m1") is None
 
 
 def test_an_entry_that_is_not_there_cannot_be_updated(memory, sid):

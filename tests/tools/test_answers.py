@@ -9,7 +9,7 @@ from mnemolog import Memory
 from mnemolog.policy.blocks import tokens
 from mnemolog.tools import bind
 from mnemolog.tools.answers import paged
-from mnemolog.tools.arguments import LEAST_TOKENS, MAX_TOKENS
+from mnemolog.tools.arguments import LEAST_TOKENS, MAX_TOKENS, budget
 
 CURSOR = re.compile(r"call again with cursor '([0-9.]+)'")
 
@@ -305,6 +305,7 @@ def test_a_budget_out_of_bounds_is_brought_within_them(tools, run):
         answer = tools.call("get_memory", {"compartment": "run", "max_tokens": given})
         assert tokens(answer.text) <= most
         assert not answer.is_error
+        assert budget({"max_tokens": given}) == most
 
 
 def test_nothing_to_page_is_no_error():
