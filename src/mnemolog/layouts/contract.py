@@ -122,6 +122,11 @@ class Bundle(NamedTuple):
     users: Mapping[str, Sequence[Entry]]
     shared: Sequence[Entry]
 
+    def of_no_session(self) -> "Iterator[LeftOut]":
+        """What stands in no session's log, for a layout that has a place only for sessions."""
+        for entry in (*(each for own in self.users.values() for each in own), *self.shared):
+            yield LeftOut(entry.id, "belongs to no session")
+
 
 class FileOut(NamedTuple):
     """A file to write, by its relative name."""

@@ -116,8 +116,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         for entry in one.entries:
             told[entry.compartment or "session"].append(_shown(entry, derived[entry.id]))
         yield FileOut(f"{file_name(one.session.id)}/{_FILE}", output.pretty(told))
-    for entry in (*(each for own in bundle.users.values() for each in own), *bundle.shared):
-        yield LeftOut(entry.id, "belongs to no session")
+    yield from bundle.of_no_session()
 
 
 def _shown(entry: Entry, derived: Derived) -> dict[str, Any]:

@@ -124,8 +124,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
                 name = f"{folder}/memory/{file_name(f'{one.session.id}/{entry.id}')}.md"
             taken.add(name.lower())
             yield FileOut(name.removeprefix("/"), _text(entry).encode())
-    for entry in (*(each for own in bundle.users.values() for each in own), *bundle.shared):
-        yield LeftOut(entry.id, "belongs to no session")
+    yield from bundle.of_no_session()
 
 
 def _name(entry: Entry) -> str:

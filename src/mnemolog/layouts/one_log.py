@@ -131,8 +131,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     """A folder for each session."""
     for one in bundle.sessions:
         yield from _write_session(one)
-    for entry in (*(each for own in bundle.users.values() for each in own), *bundle.shared):
-        yield LeftOut(entry.id, "belongs to no session")
+    yield from bundle.of_no_session()
 
 
 def _write_session(one: SessionOut) -> Iterator[FileOut]:
