@@ -1,13 +1,10 @@
 """What a query takes, as options of a verb."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from mnemolog.faces.cli.days import last_moment
-
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+from mnemolog.faces.cli.options import Verb, given, last_moment, names, span
 
 _OPTIONS = [
     click.option("--types", metavar="A,B", help="Only these types."),
@@ -36,9 +33,7 @@ _OPTIONS = [
 
 def filters(function: Verb) -> Verb:
     """Give a verb the options that narrow a query."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return given(function, _OPTIONS)
 
 
 def query(
@@ -64,15 +59,14 @@ def query(
         raise click.UsageError("--all-tags goes with --tag.")
     if depth is not None and not refs:
         raise click.UsageError("--depth goes with --refs.")
-    span = {"start": _phrase(last) if last else since, "end": until}
     wanted = {
         "text": text,
-        "types": [name.strip() for name in types.split(",") if name.strip()] if types else None,
+        "types": names(types),
         "all_tags" if all_tags else "tags": list(tags),
         "exclude_tags": list(not_tags),
         "agents": list(by),
         "users": list(of),
-        "time_range": {side: at for side, at in span.items() if at},
+        "time_range": span(_phrase(last) if last else since, until),
         "references": list(refs),
         "max_depth": depth,
         **more,

@@ -81,6 +81,13 @@ class Call(NamedTuple):
             memory = memory.for_agent(self.agent)
         return memory if self.user is None else memory.for_user(self.user)
 
+    def refuse_views(self, why: str) -> None:
+        """Refuse to do for an agent or a user what concerns the whole root."""
+        from mnemolog.errors import NotAllowedError
+
+        if self.agent is not None or self.user is not None:
+            raise NotAllowedError(why, advice="Leave out --agent and --user.")
+
     def _expect(self, root: str) -> None:
         from mnemolog.errors import StorageIOError
         from mnemolog.stores.files import roots

@@ -1,14 +1,11 @@
 """Which entries a verb means, as options of it."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from mnemolog.faces.cli.call import Call
-from mnemolog.faces.cli.days import last_moment
-
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+from mnemolog.faces.cli.options import Verb, given, last_moment, names, span
 
 _OPTIONS = [
     click.option("--id", "ids", metavar="ID", multiple=True, help="This entry; or any of."),
@@ -26,9 +23,7 @@ _OPTIONS = [
 
 def criteria(function: Verb) -> Verb:
     """Give a verb the options that say which entries it means."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return given(function, _OPTIONS)
 
 
 def chosen(
@@ -42,14 +37,13 @@ def chosen(
     until: str | None,
 ) -> dict[str, Any]:
     """The criteria that the options give; an entry must meet all of them."""
-    span = {side: at for side, at in (("start", since), ("end", until)) if at}
     wanted = {
         "ids": list(ids),
-        "types": [name.strip() for name in types.split(",") if name.strip()] if types else [],
+        "types": names(types),
         "tags": list(tags),
         "topic": list(topic),
         "agents": list(by),
-        "time_range": span,
+        "time_range": span(since, until),
     }
     return {name: value for name, value in wanted.items() if value}
 

@@ -1,11 +1,15 @@
 """Where a server listens, as options of a verb."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 import click
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+from mnemolog.faces.cli.options import Verb, given
+
+
+def address(host: str, port: int) -> str:
+    """Where a server is reached that listens there."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def listening(port: int) -> Callable[[Verb], Verb]:
@@ -31,10 +35,4 @@ def listening(port: int) -> Callable[[Verb], Verb]:
             help="Answer to this name too, as Host: says it.",
         ),
     ]
-
-    def given(function: Verb) -> Verb:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return given
+    return lambda function: given(function, options)

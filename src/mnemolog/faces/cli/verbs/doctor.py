@@ -35,14 +35,9 @@ def doctor(call: Call, repair: bool, privacy: bool, graph: bool) -> int:
     Looks at every line, manifest, mode and leftover, and at what the root lies on. The exit code
     tells the worst that was found and could not be mended.
     """
-    from mnemolog.errors import NotAllowedError
     from mnemolog.stores.files import doctor as practice
 
-    if call.agent is not None or call.user is not None:
-        raise NotAllowedError(
-            "The doctor looks at everything below the root.",
-            advice="Leave out --agent and --user.",
-        )
+    call.refuse_views("The doctor looks at everything below the root.")
     root = call.root
     left: Counter[str] = Counter()
     with progress("examining") as bar:

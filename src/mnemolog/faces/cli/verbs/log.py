@@ -7,7 +7,7 @@ import click
 
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
-from mnemolog.faces.cli.days import last_moment
+from mnemolog.faces.cli.options import last_moment, names, span
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -56,7 +56,7 @@ def log(
     """
     if follow and as_of is not None:
         raise click.UsageError("--as-of looks back; --follow looks ahead.")
-    wanted: dict[str, Any] = {"types": _names(types), "as_of": as_of, **_filters(**filters)}
+    wanted: dict[str, Any] = {"types": names(types), "as_of": as_of, **_filters(**filters)}
     with call.memory() as memory:
         chosen = latest(memory) if session is None else session
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)
@@ -77,16 +77,11 @@ def latest(memory: "Memory") -> str:
     raise SessionNotFoundError("There is no session yet.", advice="`mnemolog add` makes one.")
 
 
-def _names(types: str | None) -> list[str] | None:
-    return [name.strip() for name in types.split(",") if name.strip()] if types else None
-
-
 def _filters(
     tags: tuple[str, ...], by: tuple[str, ...], since: str | None, until: str | None
 ) -> dict[str, Any]:
     """Only what was given: without filters the store can pick the last entries by itself."""
-    span = {side: at for side, at in (("start", since), ("end", until)) if at}
-    given = {"tags": list(tags), "agent_id": list(by), "time_range": span}
+    given = {"tags": list(tags), "agent_id": list(by), "time_range": span(since, until)}
     return {name: value for name, value in given.items() if value}
 
 

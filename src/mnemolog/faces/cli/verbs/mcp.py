@@ -7,7 +7,7 @@ import click
 from mnemolog.errors import NotAllowedError
 from mnemolog.faces.cli import screen
 from mnemolog.faces.cli.call import Call, is_address, verb
-from mnemolog.faces.cli.listening import listening
+from mnemolog.faces.cli.listening import address, listening
 
 if TYPE_CHECKING:
     from mnemolog.faces.mcp.runs import Served
@@ -62,12 +62,10 @@ def _serve_http(
         raise NotAllowedError("The token lies in a folder.", advice="Give a folder as the root.")
     http.check_host(where[0], has_token=tokens.has_token(call.root), behind_tls=behind_tls)
     token = tokens.owner_token(call.root)
-    with http.bind(*where) as listening:
-        host, port = listening.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        screen.say(f"Serving http://{shown}:{port}{http.PATH}", err=True)
+    with http.bind(*where) as bound:
+        screen.say(f"Serving {address(*bound.getsockname()[:2])}{http.PATH}", err=True)
         screen.say(f"The token is the file {tokens.TOKEN} in {call.root}", err=True)
-        http.serve(served, token, listening, names)
+        http.serve(served, token, bound, names)
 
 
 def _expect_library() -> None:

@@ -15,13 +15,7 @@ def reindex(call: Call) -> None:
     It holds nothing that the logs do not, and is kept up to date by every search: this is for when
     it is in doubt.
     """
-    from mnemolog.errors import NotAllowedError
-
-    if call.agent is not None or call.user is not None:
-        raise NotAllowedError(
-            "The index is built for everything below the root.",
-            advice="Leave out --agent and --user.",
-        )
+    call.refuse_views("The index is built for everything below the root.")
     logs = 0
     with call.memory() as memory, progress("indexing") as bar:
 

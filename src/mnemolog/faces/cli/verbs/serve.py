@@ -7,7 +7,7 @@ import click
 from mnemolog.errors import NotAllowedError
 from mnemolog.faces.cli import screen
 from mnemolog.faces.cli.call import Call, is_address, verb
-from mnemolog.faces.cli.listening import listening
+from mnemolog.faces.cli.listening import address, listening
 
 
 @click.command()
@@ -46,21 +46,20 @@ def serve(
         token = tokens.owner_token(call.root)
         folder = None if work_agent is None else os.path.abspath(work_agent)
         where = serving.Where(memory, call.root, token, os.environ, folder, allow_host)
-        with binding.bind(host, port) as listening:
-            bound, number = listening.getsockname()[:2]
+        with binding.bind(host, port) as bound:
+            name, number = bound.getsockname()[:2]
             built = serving.build(where, number)
             logs.begin(settings.log_level)
-            _say(call, bound, number, built.house.desk.new_code())
-            serving.serve(built, [listening])
+            _say(call, f"{address(name, number)}/", built.house.desk.new_code())
+            serving.serve(built, [bound])
 
 
-def _say(call: Call, host: str, port: int, code: str) -> None:
-    shown = f"[{host}]" if ":" in host else host
-    link = f"http://{shown}:{port}/#code={code}"
+def _say(call: Call, url: str, code: str) -> None:
+    link = f"{url}#code={code}"
     if call.as_json:
-        screen.emit({"url": f"http://{shown}:{port}/", "link": link})
+        screen.emit({"url": url, "link": link})
         return
-    screen.say(f"Serving {call.root} at http://{shown}:{port}/")
+    screen.say(f"Serving {call.root} at {url}")
     screen.say("Open this to sign in; it works once, for ten minutes:")
     screen.say(f"  {link}")
 

@@ -6,7 +6,7 @@ import click
 
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
-from mnemolog.faces.cli.days import last_moment
+from mnemolog.faces.cli.options import last_moment
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
