@@ -22,6 +22,7 @@ from mnemolog.settings import (
 from mnemolog.settings.layers import from_mapping, variable
 from mnemolog.settings.page import DOCUMENTS, page
 from mnemolog.settings.spellings import DOCUMENT_PATTERNS, RENAMED, RETIRED
+from mnemolog.stores.files import config_file
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 
@@ -645,3 +646,11 @@ def test_the_example_on_the_page_works():
     assert settings.storage.durability == "batch"
     assert settings.decay.half_life_hours.preference is None
     assert settings.privacy.redaction_patterns[0].type == "ticket"
+
+
+def test_a_file_that_cannot_be_changed_line_by_line_is_left_as_it_is(tmp_path):
+    text = '[knowledge]\nmodel = """\n[storage]\n"""\n'  # that is no table
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(SettingsError, match="line by line"):
+        config_file.change(str(tmp_path), {"storage.durability": "os"}, None)
+    assert (tmp_path / "config.toml").read_text() == text

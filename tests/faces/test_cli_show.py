@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemolog.faces.cli import screen
+from mnemolog.faces.cli.words import size
 from tests.log.rewriting import rewrite
 
 BELL, OSC, CSI, C1_CSI = "\x07", "\x1b]0;owned\x07", "\x1b[2J\x1b[31m", "\x9b1;1H"
@@ -240,3 +241,17 @@ def test_all_sessions_in_numbers(ask, memory, filled):
     memory.add_memory("other", content="more")
     (told,) = ask("stats")
     assert (told["sessions"], told["total_entries"], told["session_id"]) == (2, 4, None)
+
+
+@pytest.mark.parametrize(
+    ("count", "read"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1 << 20, "1.0 MiB"),
+        (1 << 40, "1024.0 GiB"),
+    ],
+)
+def test_sizes_read_in_units_of_1024(count, read):
+    assert size(count) == read

@@ -14,6 +14,15 @@ from tests.forgetting.scanner import traces, tree_of, word
 from tests.log.disks import RecordingDisk, open_on
 
 
+def test_a_copy_is_found_once_wherever_it_lies_in_a_long_file(memory, root):
+    """Files are read in pieces of a MiB: none may fall between two of them."""
+    secret = "between two pieces"
+    for start in range((1 << 20) - len(secret) - 1, (1 << 20) + 2):
+        (root / "stray.bin").write_bytes(b"." * start + secret.encode() + b"." * 50)
+        (trace,) = memory.verify_erasure(text=secret).traces
+        assert f"at byte {start}:" in trace
+
+
 @pytest.mark.parametrize(
     ("name", "pack"),
     [

@@ -65,6 +65,12 @@ def test_a_changed_node_is_read_again_and_no_other(counted):
     assert len(counted.opened) < MANY / 10
 
 
+def test_a_title_of_two_letters_is_said_by_chance(disk):
+    by_hand(disk, "go", "# Go\n\na language\n")
+    by_hand(disk, "walk", "We go now.\n")
+    assert FilesShelf(disk).links(USER, "go").mentions == ()
+
+
 @pytest.mark.parametrize(
     ("title", "said"),
     [

@@ -3,6 +3,7 @@
 import pytest
 
 from mnemolog import Memory
+from mnemolog.graph.hiding import hide_text
 from mnemolog.model.lesson import Edit, Plan, Waiting
 from tests.forgetting.scanner import found_in
 
@@ -81,3 +82,8 @@ def test_another_users_graph_is_left_alone(planted, secret):
         told = memory.redact("other")
     assert (told.nodes, told.versions, told.proposals) == (0, 0, 0)
     assert secret in (planted / "users/ann/memory/key.md").read_text()
+
+
+def test_a_text_that_looks_like_our_stand_in_for_a_source_stays_what_it_says():
+    text = "\ue0000\ue001 is said by talk/m1"
+    assert hide_text(text, lambda value: (value, {}), ["talk/m1"]) == (text, ())

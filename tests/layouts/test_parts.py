@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog.errors import InvalidFormatError
-from mnemolog.layouts import LAYOUTS, canonical, front_matter, parsing, sources
+from mnemolog.layouts import LAYOUTS, canonical, fields, front_matter, parsing, sources
 from mnemolog.layouts.contract import Line
 
 PAGE = Path(__file__).parents[2] / "docs" / "exchange.md"
@@ -19,6 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "exchange.md"
     ("number", "written"),
     [
         (1.0, "1"), (-0.0, "0"), (0.85, "0.85"), (1e-7, "1e-7"), (1e-5, "0.00001"),
+        (1e-6, "0.000001"),
         (1.5e-6, "0.0000015"), (1e21, "1e+21"), (1e20, "100000000000000000000"),
         (1.2345678901234567e20, "123456789012345670000"), (-2.5e-9, "-2.5e-9"),
         (123456.789, "123456.789"), (1.7976931348623157e308, "1.7976931348623157e+308"),
@@ -153,3 +154,8 @@ def test_the_page_names_every_layout_as_the_program_does():
         for each in LAYOUTS.values()
     ]
     assert rows == told
+
+
+@pytest.mark.parametrize(("told", "taken"), [(3, 3), (10**9, fields.MOST_USES), (-1, 0), (True, 0)])
+def test_so_many_uses_of_an_entry_come_in_and_no_more(told, taken):
+    assert fields.uses({"access_count": told})[0] == taken

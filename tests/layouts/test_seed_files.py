@@ -407,3 +407,12 @@ def test_an_entry_cannot_name_a_file_outside_the_export(memory, sid, tmp_path):
     memory.export_to(tmp_path / "out", "nodes")
     found = [str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.md")]
     assert sorted(found) == [f"users/u1/memory/n{number}.md" for number in range(5)]
+
+
+def test_two_notes_of_one_file_name_become_two_files(memory, sid):
+    for number, name in enumerate(("memory/tea.md", "memory/Tea.md")):
+        matter = {"front_matter": {"title": "t"}, "file": name}
+        memory.add_memory(sid, type="note", id=f"n{number}", content=f"x{number}", metadata=matter)
+    found = dict(memory.export_files("nodes"))
+    assert len({name.lower() for name in found}) == 2
+    assert sorted(content[-2:] for content in found.values()) == [b"x0", b"x1"]

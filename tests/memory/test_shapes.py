@@ -265,3 +265,12 @@ def test_an_agent_scoped_entry_says_whose_it_is(memory, sid):
 
 def test_the_sessions_own_id_in_an_entry_is_fine(memory, sid):
     assert stored(memory, sid, content="x", session_id=sid).session_id == sid
+
+
+def test_whole_numbers_are_those_of_64_bits(memory, sid):
+    ends = [-(2**63), 2**63 - 1]
+    receipt = memory.add_memory(sid, content={"ends": ends})
+    assert memory.get_memory(sid, receipt.id).content == {"ends": ends}
+    for beyond in (ends[0] - 1, ends[1] + 1):
+        with pytest.raises(SchemaInvalidError, match="64 bits"):
+            memory.add_memory(sid, content={"n": beyond})

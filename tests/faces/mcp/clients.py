@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,6 @@ ENVELOPE = "auto"
 VERSIONS = {HANDSHAKE: "2025-11-25", ENVELOPE: "2026-07-28"}
 """Both generations of the wire, as the client calls them, and the version that it then speaks."""
 
-Opener = Callable[[], AbstractAsyncContextManager[Client]]
 WAIT_SECONDS = 60
 
 

@@ -241,3 +241,15 @@ def test_half_characters_are_mended_over_http_too(address):
 )
 def test_only_halves_of_surrogate_pairs_are_replaced(line, expected):
     assert mended(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (r'"\ud83d\ude00"', r'"\ud83d\ude00"'), (r'"\uD83D\uDE00"', r'"\uD83D\uDE00"'),
+        (r'"\ud83d"', r'"\ufffd"'), (r'"\uD83D"', r'"\ufffd"'), (r'"\uDE00x"', r'"\ufffdx"'),
+        (r'"\\ud83d"', r'"\\ud83d"'),
+    ],
+)  # fmt: skip
+def test_half_a_pair_is_replaced_and_nothing_else(sent, read):
+    assert mended(sent) == read

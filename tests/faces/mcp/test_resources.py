@@ -9,6 +9,7 @@ import pytest
 from mnemolog import paths
 from mnemolog.errors import InvalidFormatError, MnemologError
 from mnemolog.faces.mcp import resources
+from mnemolog.faces.mcp.paging import Item, Place, page
 from mnemolog.policy.blocks import word
 
 
@@ -35,6 +36,22 @@ def test_the_list_of_sessions_names_its_next_page(memory):
     rest = json.loads(text_of(memory, first["next"]))
     assert (len(first["sessions"]), len(rest["sessions"])) == (50, 1)
     assert "next" not in rest
+
+
+def test_a_list_that_just_fills_its_page_has_no_next_one(memory):
+    for number in range(50):
+        memory.create_session(session_id=f"talk-{number}")
+    assert resources.listed(memory, None).cursor is None
+    assert "next" not in json.loads(text_of(memory, "memory://sessions"))
+
+
+def test_a_page_that_begins_with_a_line_quotes_it_once():
+    item = Item(1, "", "one\ntwo")
+    (whole,) = page([item], lambda one: one, Place()).lines
+    for start in range(1, len(whole)):
+        (rest,) = page([item], lambda one: one, Place(0, start)).lines
+        is_line = whole[start - 1] == "\n"
+        assert rest == ("" if is_line else "  | ") + whole[start:]
 
 
 def test_a_listed_address_can_be_read_whatever_the_name(memory):

@@ -3,7 +3,6 @@
 import fcntl
 import subprocess
 import sys
-from datetime import UTC, datetime
 
 import anyio
 import pytest
@@ -22,8 +21,6 @@ from tests.faces.mcp.clients import (
     said,
     server,
 )
-
-TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def test_listing_makes_no_session_and_the_first_call_does(memory):
