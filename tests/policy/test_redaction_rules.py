@@ -23,6 +23,7 @@ LEFT_ALONE = [
     f"sha256:{HEX64}", f"image@sha256:{HEX64}", f"Digest: sha256:{HEX64}", UUID, f"id: {UUID}",
     f"{{{UUID.upper()}}}", f"session {OBJECT}", f"mem_{OBJECT}abcd", "sess-2026-11-15-9f3a1c77d2",
     f"index {HEX40[:8]}..{HEX64[:8]} 100644", f"etag: {HEX40[:32]}", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    f"key: {UUID}", f'"keys": ["{UUID}",\n "{UUID}"]', f"primary key: {UUID}",
     # lock files
     f'      "integrity": "sha512-{BASE64_88}",', f"  integrity sha512-{BASE64_88}",
     f"golang.org/x/crypto v0.1.0 h1:{BASE64_88[:43]}=", f'checksum = "{HEX64}"',
@@ -275,3 +276,8 @@ def test_the_lines_of_a_certificate_are_left_alone(name, indent):
 )
 def test_such_a_line_anywhere_else_is_hidden(before):
     assert REDACTOR.text(f"{before}{LINE[1:]}").text.count(LINE[1:]) == before.count(LINE)
+
+
+@pytest.mark.parametrize("name", ["api_key", "HEROKU_API_KEY", "token", "client_secret"])
+def test_a_uuid_is_hidden_where_its_name_says_that_it_opens_something(name):
+    assert UUID not in REDACTOR.text(f"{name}: {UUID}").text

@@ -31,6 +31,7 @@ _CODE = re.compile(
 )
 _WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
 _PUBLIC_KEY = re.compile(r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp[0-9]{3}) AAAA")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SPACE = re.compile(r"\s")
 _SPECIAL = re.compile(r"[!@#$%^&*+~?=]")
 _RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
@@ -97,6 +98,8 @@ def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     if value.isdigit():
         return is_quoted and len(value) >= _FEWEST_DIGITS.get(of, len(value) + 1)
     if of is Family.KEY:
+        if _UUID.fullmatch(value):
+            return False  # `key` alone says of an id that it leads to something
         is_long = len(value) >= (16 if is_hex(value) else 12)
         return is_long and has_digit(value) and is_random(value) and value[0] != "/"
     return _is_machine_made(value, of, is_quoted)
