@@ -214,7 +214,7 @@ def test_what_was_deleted_there_comes_in_as_deleted_and_can_be_brought_back(memo
     assert (told.stored, told.deleted) == (report.stored, report.deleted)
     assert report.skipped == {"deleted, and nothing left of it": 1}
     assert [entry.id for entry in memory.get_entries("sess_001")] == ["mem_002"]
-    assert memory.query("sess_001", text="Hello") == []
+    assert [hit.entry.id for hit in memory.query("sess_001", text="Hello")] == ["mem_002"]
     clock.advance(days=29)
     again = memory.import_from(files)
     assert again.skipped["deleted here"] == 2, "it stays as it is"

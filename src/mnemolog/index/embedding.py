@@ -4,6 +4,7 @@ Whatever it does wrong is a `FailedError`: entries wait for their vectors, and s
 words.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -28,9 +29,11 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     if found.shape != (len(texts), embedder.size):
         wanted = (len(texts), embedder.size)
         raise _failed(embedder, f"the shape of its vectors is {found.shape}, not {wanted}")
+    flat = found.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(np.einsum("ij,ij->i", found, found)).all():
-            raise _failed(embedder, "its vectors hold what is no number, or are endless")
+        length = flat.dot(flat)
+    if not math.isfinite(length):
+        raise _failed(embedder, "its vectors hold what is no number, or are endless")
     return found
 
 

@@ -143,9 +143,10 @@ class FilesFeed:
 
 def entry_at(file: File, offset: int, length: int) -> Entry | None:
     """The valid line at a place; a damaged archive is told of by whoever reads the session."""
-    with suppress(CorruptionError):
+    try:
         return lines.valid(file.read(offset, length).rstrip(b"\r\n"))
-    return None
+    except CorruptionError:
+        return None
 
 
 def _name_of_mark(mark: str) -> str:
