@@ -118,6 +118,12 @@ class Disk(Protocol):
         """How much can still be written."""
 
 
+def is_strange(disk: Disk, path: str) -> bool:
+    """Whether a folder, a link, a pipe or the like lies where a plain file belongs."""
+    status = disk.stat(path)
+    return status is not None and not status.is_regular
+
+
 def read_all(disk: Disk, path: str) -> bytes:
     """The whole of a file."""
     file = disk.open(path, "read")

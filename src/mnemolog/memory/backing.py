@@ -2,7 +2,7 @@
 
 import os
 
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import MnemologError, NotAllowedError
 from mnemolog.memory.base import Base
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.times import to_text
@@ -56,19 +56,27 @@ class Backing(Base):
         is.
         """
         mover = self._mover("export whole logs")
-        logs = self._chosen_logs(session_id, user_id)
+        left_out: list[str] = []
+        logs = self._chosen_logs(session_id, user_id, left_out)
         graphs = [user_id] if user_id is not None and session_id is None else None
         now = to_text(self._clock.now())
         target = os.fspath(target_path)
-        return mover.export_native(logs, target, now, graphs=graphs, progress=progress)
+        done = mover.export_native(logs, target, now, graphs=graphs, progress=progress)
+        return done._replace(left_out=(*left_out, *done.left_out))
 
-    def _chosen_logs(self, session_id: str | None, user_id: str | None) -> list[LogKey] | None:
+    def _chosen_logs(
+        self, session_id: str | None, user_id: str | None, left_out: list[str]
+    ) -> list[LogKey] | None:
         if session_id is not None:
             return [LogKey("session", self._manifest(session_id).session_id)]
         user = check_name(user_id, "user id")
         if user is None:
             return None
-        facts = [one.manifest for one in self._visible()]
+
+        def is_unread(name: str, error: MnemologError) -> None:
+            left_out.append(name)  # it may be this user's
+
+        facts = [one.manifest for one in self._visible(is_unread)]
         logs = [LogKey("session", one.session_id) for one in facts if one.user_id == user]
         own = LogKey("user", user)
         is_there = self._store.read(own, OWNER, last=0).summary.last_seq > 0

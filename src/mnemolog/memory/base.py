@@ -8,7 +8,17 @@ from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
 from mnemolog.policy.drafting import Circumstances, Redact
-from mnemolog.ports import SHARED, Clock, Index, Listed, LogKey, Reading, Store, SystemClock
+from mnemolog.ports import (
+    SHARED,
+    Clock,
+    Index,
+    LeftOut,
+    Listed,
+    LogKey,
+    Reading,
+    Store,
+    SystemClock,
+)
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
 from mnemolog.ports.shelf import Shelf
@@ -84,8 +94,8 @@ class Base:
     def _own_logs(self, session_id: str) -> list[LogKey]:
         return around(session_id, self._manifest(session_id).user_id)
 
-    def _visible(self) -> Iterator[Listed]:
-        for one in self._store.sessions():
+    def _visible(self, left_out: LeftOut | None = None) -> Iterator[Listed]:
+        for one in self._store.sessions(left_out=left_out):
             if may_see_session(self._viewer, one.manifest.agent_ids, one.manifest.user_id):
                 yield one
 

@@ -1,12 +1,16 @@
 """Reading: single entries, typed lists, preferences, statistics."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from mnemolog.errors import SessionError, StorageError
+from mnemolog.errors import (
+    MnemologError,
+    SessionError,
+    SessionNotFoundError,
+    StorageError,
+)
 from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Warned, type_name
@@ -14,6 +18,7 @@ from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Statistics, Summary, together
 from mnemolog.model.times import normalise
 from mnemolog.policy import filters as filtering
+from mnemolog.policy.access import OWNER
 from mnemolog.ports import SHARED, LogKey, Reading
 
 
@@ -102,14 +107,30 @@ class Getting(Forgetting):
     def get_global_statistics(self) -> Statistics:
         """All sessions that this handle may see, in numbers."""
         read: list[Summary] = []
-        limit, times = 0, list[str]()
-        for one in self._visible():
-            with suppress(SessionError, StorageError):  # gone meanwhile, or for `doctor` to look at
-                read.append(self._read(one.manifest.session_id, last=0).summary)
-                limit += self._settings(one.manifest).storage.max_session_bytes
-                times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
+        limit, times, warnings = 0, list[str](), list[str]()
+
+        def left_out(name: str, error: MnemologError) -> None:
+            warnings.append(f"{name:.200} is not counted: {error}")
+
+        # Whose session it is that cannot be read, nobody can tell: only the owner hears of it.
+        for one in self._visible(left_out if self._viewer == OWNER else _unheard):
+            try:
+                summary = self._read(one.manifest.session_id, last=0).summary
+            except SessionNotFoundError:
+                continue  # it went meanwhile
+            except (SessionError, StorageError) as error:
+                left_out(one.manifest.session_id, error)
+                continue
+            read.append(summary)
+            limit += self._settings(one.manifest).storage.max_session_bytes
+            times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
         total = msgspec.structs.replace(together(read), last_written=max(times, default=None))
-        return _statistics(None, total, limit, min(times, default=None), len(read))
+        found = _statistics(None, total, limit, min(times, default=None), len(read))
+        return msgspec.structs.replace(found, warnings=tuple(warnings))
+
+
+def _unheard(name: str, error: MnemologError) -> None:
+    """For who must not hear of what is left out."""
 
 
 def _key(entry: Entry) -> str:

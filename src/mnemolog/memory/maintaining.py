@@ -17,6 +17,9 @@ _UNCONFIRMED = (
     " `mnemolog maintain --purge --dry-run` shows what would go."
 )
 
+_Failed = dict[str, str]
+"""Why a session was not kept in order, by its id, or where it lies if that cannot be read."""
+
 
 class Maintaining(Archiving, Purging):
     """The verb that keeps a root in order; for a worker, a timer, or a person."""
@@ -60,14 +63,16 @@ class Maintaining(Archiving, Purging):
 
     def _would_maintain(self, purge: bool, progress: Progress | None) -> Maintenance:
         is_wanted = purge or self._is_purge_due(self._last_purge())
+        failed: dict[str, str] = {}
         bare = Archiving(self._store, self.settings, self._clock)  # an index would catch up first
         idle = bare._idle(self._clock.now()) if self.settings.archive.auto else ()
         return Maintenance(
             is_dry_run=True,
             purge=self.purge(dry_run=True, progress=progress) if is_wanted else None,
             archived=tuple(session.id for session in idle),
-            compacted=tuple(session_id for session_id, _ in self._large()),
-            ended_runs=tuple(one.run_id for one in self._left_runs()),
+            compacted=tuple(session_id for session_id, _ in self._large(failed)),
+            ended_runs=tuple(one.run_id for one in self._left_runs(failed)),
+            failed=failed,
         )
 
     def _purge_if_due(
@@ -93,18 +98,30 @@ class Maintaining(Archiving, Purging):
         planned = schedule.parse(privacy.purge_schedule).last(self._clock.now().astimezone())
         return planned is not None and (last is None or to_moment(last) < planned)
 
-    def _left_runs(self) -> Iterator[LeftRun]:
+    def _left_runs(self, failed: _Failed) -> list[LeftRun]:
         """The runs that nobody has ended, and that have been silent for a week."""
         now = self._clock.now()
-        for session_id, _ in self._keeper.sizes():
-            for one in self._keeper.runs(session_id):
-                if is_left(one.last_written, now):
-                    yield one
+        found: list[LeftRun] = []
+        for session_id, _ in self._sizes(failed):
+            try:
+                runs = self._keeper.runs(session_id)
+                found += [one for one in runs if is_left(one.last_written, now)]
+            except MnemologError as error:
+                failed[session_id] = str(error)
+        return found
 
-    def _end_left_runs(self) -> tuple[list[str], dict[str, str]]:
+    def _sizes(self, failed: _Failed) -> Iterator[tuple[str, int]]:
+        """The size of each session; nobody may think that one which cannot be read was kept."""
+
+        def left_out(name: str, error: MnemologError) -> None:
+            failed[name] = str(error)
+
+        return self._keeper.sizes(left_out)
+
+    def _end_left_runs(self) -> tuple[list[str], _Failed]:
         done: list[str] = []
-        failed: dict[str, str] = {}
-        for one in list(self._left_runs()):
+        failed: _Failed = {}
+        for one in self._left_runs(failed):
             try:
                 self._keeper.end_run(one.session_id, one.run_id)
                 done.append(one.run_id)
@@ -112,16 +129,16 @@ class Maintaining(Archiving, Purging):
                 failed[one.session_id] = str(error)
         return done, failed
 
-    def _large(self) -> Iterator[tuple[str, int]]:
+    def _large(self, failed: _Failed) -> Iterator[tuple[str, int]]:
         """The sessions that have grown past their trigger since they were last compacted."""
-        for session_id, used in self._keeper.sizes():
+        for session_id, used in self._sizes(failed):
             if self._is_large(self._manifest(session_id), used):
                 yield session_id, used
 
-    def _compact_large(self) -> tuple[list[str], dict[str, str]]:
+    def _compact_large(self) -> tuple[list[str], _Failed]:
         done: list[str] = []
-        failed: dict[str, str] = {}
-        for session_id, used in list(self._large()):
+        failed: _Failed = {}
+        for session_id, used in list(self._large(failed)):
             try:
                 self._relieve(session_id, used)
                 done.append(session_id)

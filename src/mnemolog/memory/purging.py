@@ -73,7 +73,7 @@ class Purging(Forgetting):
         needs_confirmation: bool = False,
     ) -> Purge:
         work = _Work(at or self._clock.now(), is_dry, is_automatic)
-        logs = list(self._all_logs())
+        logs = list(self._all_logs(work))
         for number, (log, manifest) in enumerate(logs, 1):
             try:
                 with suppress(SessionNotFoundError):  # deleted meanwhile
@@ -96,8 +96,8 @@ class Purging(Forgetting):
         total = done.tombstoned.count + done.erased.count
         self._keeper.record(self._audited(PURGE, None, total, REASON, counts))
 
-    def _all_logs(self) -> Iterator[tuple[LogKey, Manifest | None]]:
-        for one in self._store.sessions():
+    def _all_logs(self, work: "_Work") -> Iterator[tuple[LogKey, Manifest | None]]:
+        for one in self._store.sessions(left_out=work.left_out):
             yield LogKey("session", one.manifest.session_id), one.manifest
         for user in self._keeper.users():
             yield LogKey("user", user), None
@@ -174,6 +174,10 @@ class _Work:
         self._hidden = _Tally()
         self._erased = _Tally()
         self._spared = _Tally()
+
+    def left_out(self, name: str, error: MnemologError) -> None:
+        """Say why nothing of a session could be purged."""
+        self.failed[name] = str(error)
 
     def spared(self, log: LogKey, entries: tuple[Entry, ...]) -> None:
         """Count what stays of a log though it is old."""

@@ -105,3 +105,5 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: str | None
     last_accessed: str | None
     sessions: int = 1
+    warnings: tuple[str, ...] = ()
+    """The sessions that could not be counted, and why."""

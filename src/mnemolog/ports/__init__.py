@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from mnemolog.errors import InvalidQueryError
+from mnemolog.errors import InvalidQueryError, MnemologError
 from mnemolog.model.entry import FORMAT, Damage, Entry
 from mnemolog.model.lesson import OWN
 from mnemolog.model.query import Hit, Hits, Query
@@ -67,6 +67,10 @@ class Listed(NamedTuple):
     last_written: str | None
 
 
+LeftOut = Callable[[str, MnemologError], None]
+"""Told of a session that cannot be read: where it should lie, for nobody knows its id; and why."""
+
+
 class Reading(NamedTuple):
     """What was read: counts first, then the entries, one at a time; and what was skipped."""
 
@@ -87,8 +91,11 @@ class Store(Protocol):
     def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
         """Change a session's facts; no other change comes between reading and writing them."""
 
-    def sessions(self, only: str | None = None) -> Iterator[Listed]:
-        """All sessions in no particular order, or only one; a damaged one is left out."""
+    def sessions(
+        self, only: str | None = None, left_out: LeftOut | None = None
+    ) -> Iterator[Listed]:
+        """All sessions in no particular order, or only one; a damaged one is left out, and
+        `left_out` is told of each that could not be read."""
 
     def append(
         self, log: LogKey, writes: Sequence[Write], viewer: Viewer, storage: Storage

@@ -8,19 +8,18 @@ from functools import partial
 from threading import Lock as Mutex
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError, SettingsError, StorageIOError
+from mnemolog.errors import SettingsError, StorageIOError
 from mnemolog.fs import Disk, File
 from mnemolog.fs.real import RealDisk
-from mnemolog.log import forks, intents, sessions, sidecars
+from mnemolog.log import forks, intents, sessions
 from mnemolog.log.fold import Head, count
-from mnemolog.log.places import SessionPlace
 from mnemolog.log.reader import View
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.entry import Entry
 from mnemolog.model.observing import observers, tell
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
-from mnemolog.ports import Appended, Listed, LogKey, Reading, Write
+from mnemolog.ports import Appended, LeftOut, Listed, LogKey, Reading, Write
 from mnemolog.settings import Settings, Storage, load
 from mnemolog.stores.files import archiving, keeper
 from mnemolog.stores.files.batch import Batch
@@ -106,14 +105,13 @@ class FilesStore:
         self._mark_dirty(held.key)
         return after
 
-    def sessions(self, only: str | None = None) -> Iterator[Listed]:
+    def sessions(
+        self, only: str | None = None, left_out: LeftOut | None = None
+    ) -> Iterator[Listed]:
         if only is not None:
             yield archiving.listed(self._disk, sessions.place(only, self._versions))
-            return
-        for name in sidecars.session_names(self._disk):
-            with suppress(SessionError):
-                place = SessionPlace(name, f"{paths.SESSIONS}/{name}", self._versions)
-                yield archiving.listed(self._disk, place)
+        else:
+            yield from archiving.all_listed(self._disk, self._versions, left_out)
 
     def append(
         self, log: LogKey, writes: Sequence[Write], viewer: Viewer, storage: Storage

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.errors import (
     ConcurrentModificationError,
     SessionArchivedError,
@@ -12,6 +12,7 @@ from mnemolog.errors import (
     SessionError,
     SessionNotFoundError,
     StorageError,
+    StorageIOError,
 )
 from mnemolog.fs import Disk, File
 from mnemolog.log import archive, sidecars
@@ -25,8 +26,10 @@ from mnemolog.log.places import (
     told,
 )
 from mnemolog.log.tail import last_line
+from mnemolog.log.versions import Versions
+from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest
-from mnemolog.ports import Listed, LogKey, Progress
+from mnemolog.ports import LeftOut, Listed, LogKey, Progress
 from mnemolog.ports.keeping import Archived
 from mnemolog.settings import Settings
 from mnemolog.stores.files.feed import mark
@@ -151,6 +154,26 @@ def _restless(session_id: str) -> ConcurrentModificationError:
     )
 
 
+def all_listed(disk: Disk, versions: Versions, left_out: LeftOut | None) -> Iterator[Listed]:
+    """All sessions that can be read. An error of the disk that may pass, or that concerns more than
+    one of them, is nobody's to pass over in silence."""
+    for name in sidecars.session_names(disk):
+        place = SessionPlace(name, f"{paths.SESSIONS}/{name}", versions)
+        try:
+            yield listed(disk, place)
+        except SessionNotFoundError:
+            continue  # it went meanwhile
+        except (SessionError, StorageIOError) as error:
+            if left_out is not None:
+                left_out(place.folder, error)
+            elif isinstance(error, StorageIOError) and not _has_strange_guard(disk, place):
+                raise
+
+
+def _has_strange_guard(disk: Disk, place: SessionPlace) -> bool:
+    return any(fs.is_strange(disk, one.guard) for one in (place, place.archive))
+
+
 def listed(disk: Disk, place: SessionPlace) -> Listed:
     """A session's facts and its last line, wherever it stands."""
 
@@ -173,11 +196,22 @@ def _listed(disk: Disk, place: Place, manifest: Manifest) -> Listed:
     """Look only at the ends of segments: the last that has a line tells."""
     folder = place.guard.rpartition("/")[0]
     for segment in reversed(manifest.segments):
-        with suppress(FileNotFoundError):
-            last = last_line(disk.open(f"{folder}/{segment.name}", "read"))
-            if last is not None:
-                return Listed(manifest, last.seq, last.at or last.timestamp)
+        last = _last_line(disk, f"{folder}/{segment.name}")
+        if last is not None:
+            return Listed(manifest, last.seq, last.at or last.timestamp)
     return Listed(manifest, 0, None)
+
+
+def _last_line(disk: Disk, path: str) -> Entry | None:
+    """The last line of a segment; who reads the session is told of one that cannot be opened."""
+    try:
+        return last_line(disk.open(path, "read"))
+    except FileNotFoundError:
+        return None
+    except StorageIOError:
+        if fs.is_strange(disk, path):
+            return None
+        raise
 
 
 def archived_file(disk: Disk, log: str, name: str) -> bytes:

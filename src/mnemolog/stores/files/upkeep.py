@@ -4,25 +4,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from mnemolog import paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import SessionError, SessionNotFoundError, StorageIOError
 from mnemolog.fs import Disk, File
 from mnemolog.log.places import SessionPlace, open_guard
+from mnemolog.ports import LeftOut
 
 LEASES = "leases"
 
 
-def sizes(disk: Disk) -> Iterator[tuple[str, int]]:
+def sizes(disk: Disk, left_out: LeftOut) -> Iterator[tuple[str, int]]:
     """How many bytes the log of each session takes, by looking at no line; archived ones not."""
     for name in disk.list(paths.SESSIONS):
         place = SessionPlace(name, f"{paths.SESSIONS}/{name}")
         if name.startswith("."):
             continue
-        with suppress(SessionError):
-            guard = open_guard(disk, place)
-            session_id, chain = place.manifest(guard).session_id, place.chain(guard)
-            found = disk.stat(chain.path(chain.active))
-            active = found.size if found else 0
-            yield session_id, chain.sealed_bytes + active
+        try:
+            yield _size(disk, place)
+        except SessionNotFoundError:
+            continue  # it went meanwhile
+        except (SessionError, StorageIOError) as error:
+            left_out(place.folder, error)
+
+
+def _size(disk: Disk, place: SessionPlace) -> tuple[str, int]:
+    guard = open_guard(disk, place)
+    session_id, chain = place.manifest(guard).session_id, place.chain(guard)
+    found = disk.stat(chain.path(chain.active))
+    return session_id, chain.sealed_bytes + (found.size if found else 0)
 
 
 @contextmanager

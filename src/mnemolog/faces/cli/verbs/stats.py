@@ -36,6 +36,8 @@ def stats(call: Call, session: str | None, shape: str | None) -> None:
         screen.emit(numbers)
     else:
         screen.table(("what", "how much"), _rows(numbers))
+        for text in numbers.warnings:
+            screen.warn(text)
 
 
 def _show_index(call: Call, index: dict[str, Any]) -> None:
