@@ -8,7 +8,9 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -110,6 +112,58 @@ def test_who_is_interrupted_while_writing_keeps_nobody_out(root, name):
         thread.start()
         thread.join()
         assert from_a_thread == ["stored"]
+
+
+def interrupted_at_line(number: int, files: tuple[str, ...], work: Callable[[], object]) -> bool:
+    """Do `work`, with an interrupt at so many lines of these files; whether there were as many."""
+    left = number
+
+    def look(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(files) or frame.f_code.co_name == "__del__":
+            return None
+        left -= event == "line"
+        if left == 0 and event == "line":
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return look
+
+    sys.settrace(look)
+    try:
+        work()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+    return left <= 0
+
+
+LOCKING: dict[str, Callable[[Memory, int], object]] = {
+    "a change of the session's facts": lambda memory, _: memory.update_session(
+        "s", metadata={"a": 1}
+    ),
+    "compaction": lambda memory, _: memory.compact_session("s"),
+    "erasure": lambda memory, _: memory.erase("s", {"ids": ["mem_gone"]}),
+    "a node": lambda memory, number: memory.write_node(f"{number}.md", "# A", user_id="u1"),
+}
+
+
+@pytest.mark.parametrize("name", LOCKING)
+def test_an_interrupt_at_any_line_of_the_locks_keeps_nobody_out(root, name):
+    settings = {"concurrency.lock_timeout_ms": 0}
+    with (
+        Memory.open(root, settings=settings, environ={}) as memory,
+        Memory.open(root, settings=settings, environ={}) as other,
+    ):
+        memory.create_session("u1", session_id="s")
+        for number in range(1, 500):
+            memory.add_memory("s", id="mem_gone", content="x")
+            work = partial(LOCKING[name], memory, number)
+            if not interrupted_at_line(number, ("fs/lock.py", "log/writer.py"), work):
+                break
+            assert other.add_memory("s", content="from elsewhere").status == "stored"
+            other.write_node(f"{number}-elsewhere.md", "# B", user_id="u1")
+        assert number > 20
 
 
 def test_a_manifest_cannot_name_a_file_outside_its_folder(memory, sid, root, tmp_path):

@@ -28,6 +28,8 @@ class Lock:
         # it until it lets go, or takes it again: its next release gives it back for good.
         self._mutex = threading.RLock()
         self.ident = file.ident
+        self.turn = 0
+        """Counts how often the lock was taken; for its holder."""
 
     def acquire(self, deadline: float) -> None:
         """Take the lock, or raise `LockTimeoutError` once `deadline` (monotonic) has passed."""
@@ -39,10 +41,11 @@ class Lock:
         try:
             if not self._file.try_lock():
                 self._wait_for_file(deadline)
+            self.turn += 1
             is_ours = True
         finally:
-            if not is_ours:
-                self._mutex.release()
+            if not is_ours:  # the file may be: a signal can come just after it was taken
+                self._give_back()
         if observers:
             tell("lock.acquired", self._name)
 
@@ -72,11 +75,18 @@ class Lock:
             except RuntimeError:  # raised once it is no longer ours
                 pass
 
-    def let_go(self) -> None:
+    def let_go(self, turn: int | None = None) -> None:
         """Give the lock back if it is still this thread's: an interrupt may have come just before
-        `release` did, and whoever catches it may never take the lock again."""
-        if self._mutex.acquire(blocking=False):  # else another thread has it, and gives it back
+        `release` did, and whoever catches it may never take the lock again.
+
+        With a `turn`, only if it was not taken again since.
+        """
+        if not self._mutex.acquire(blocking=False):
+            return  # another thread has it, and gives it back
+        if turn in (None, self.turn):
             self._give_back()
+        else:
+            self._mutex.release()
 
     def sign(self, operation: str, since: str) -> None:
         """Write into the lock file who holds it and why; for work that takes long."""

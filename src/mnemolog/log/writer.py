@@ -137,9 +137,15 @@ class Writer:
                 file = handle.active
             is_done = True
         finally:
-            if not is_done and (left := self._handle) is not None:
-                left.lock.let_go()
+            if not is_done:
+                self.let_go()
         return file
+
+    def let_go(self) -> None:
+        """Give the lock back if this thread still has it after an interrupt."""
+        handle = self._handle
+        if handle is not None:
+            handle.lock.let_go()
 
     def sync(self, file: File, what: What) -> None:
         """Make what was appended durable, or raise an error that says whose fate is unknown."""
@@ -185,14 +191,23 @@ class Writer:
 class Locked:
     """A block under a log's lock. A class: a generator costs an append a good part of its time."""
 
-    __slots__ = ("_handle", "_writer")
+    __slots__ = ("_handle", "_turn", "_writer")
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._handle: Handle | None = None
 
     def __enter__(self) -> Handle:
-        self._handle = self._writer.acquire()
-        return self._handle
+        is_ours = False
+        try:
+            handle = self._writer.acquire()
+            self._turn = handle.lock.turn
+            self._handle = handle
+            is_ours = True
+        finally:
+            if not is_ours:
+                self._writer.let_go()
+        return handle
 
     def __exit__(
         self,
@@ -200,11 +215,19 @@ class Locked:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        handle = self._handle
+        assert handle is not None
         if isinstance(error, FileNotFoundError | StorageError):
-            self._writer.drop(self._handle)  # before anybody else can get it
-        self._handle.lock.release()
+            self._writer.drop(handle)  # before anybody else can get it
+        handle.lock.release()
+        self._handle = None
         if isinstance(error, FileNotFoundError):  # the whole log went while it was worked on
             raise self._writer.place.missing() from None
+
+    def __del__(self) -> None:
+        handle: Handle | None = getattr(self, "_handle", None)
+        if handle is not None:  # an interrupt came before the lock was given back
+            handle.lock.let_go(self._turn)
 
 
 def _fate_unknown(action: str, what: str) -> StorageIOError:
