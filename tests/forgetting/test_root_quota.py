@@ -160,7 +160,26 @@ def test_a_threads_writes_are_counted_before_they_are_made(root):
     counted = RootSize(RecordingDisk(root))
     for _ in range(10):
         counted.admit(1000, 10_000, is_needed=False)
+        time.sleep(0.02)  # until measuring again is cheap: it finds nothing of them
+        counted.prepare(10_000)
+    with pytest.raises(SizeLimitError):
+        counted.admit(1000, 10_000, is_needed=False)
     counted.admit(1000, 10_000, is_needed=True)
+    counted.end(2000, 0)  # they could not be made, or were refused for another reason
+    counted.admit(1000, 10_000, is_needed=False)
+
+
+def test_writes_that_are_refused_elsewhere_use_up_no_room(root):
+    disk = RecordingDisk(root)
+    limits = {"storage.max_root_size_mb": LIMIT / MIB, "storage.max_session_size_mb": 5000 / MIB}
+    memory = open_on(disk, **limits)
+    sid = memory.create_session().id
+    disk.before = lambda name, path: time.sleep(0.02) if name == "list" else None
+    for _ in range(30):
+        with pytest.raises(SizeLimitError, match="5,000"):
+            memory.add_memory(sid, content="x" * 6000)
+    for _ in range(6):
+        assert memory.add_memory(memory.create_session().id, content="x" * 4000).durable
 
 
 def test_a_limit_is_for_the_whole_root_alone():

@@ -122,11 +122,21 @@ class FilesStore:
         if storage.max_root_size_mb:
             self._root_size.prepare(storage.max_root_bytes)
         batch = Batch(self._disk, held, writes, viewer, storage, self._root_size)
-        work = partial(held.writer.append, batch.compose, batch.names)
-        file = archiving.writing(self._disk, held, self._settings, work)
+        file = self._write(held, batch)
         warnings = batch.warnings + self._mark_dirty(log)
         durable = self._settle(held, file, batch, storage)
         return Appended(batch.seqs, batch.revised, durable, warnings, batch.used)
+
+    def _write(self, held: Held, batch: Batch) -> File:
+        written = 0
+        try:
+            work = partial(held.writer.append, batch.compose, batch.names)
+            file = archiving.writing(self._disk, held, self._settings, work)
+            written = batch.size
+        finally:
+            if batch.admitted:
+                self._root_size.end(batch.admitted, written)
+        return file
 
     def _settle(self, held: Held, file: File, batch: Batch, storage: Storage) -> bool:
         """Sync now, or later, as the durability level says; True if it was now."""

@@ -54,6 +54,7 @@ class Batch:
         self.revised: tuple[bool, ...] = (False,) * len(writes)
         self.warnings: tuple[str, ...] = ()
         self.used = 0
+        self.admitted = self.size = 0
 
     def names(self) -> str:
         """The ids, for an error that must say whose fate is unknown."""
@@ -75,7 +76,8 @@ class Batch:
         first = handle.tail.seq + 1
         self.seqs = tuple(range(first, first + len(self._drafts)))
         content = b"".join(map(Draft.line, self._drafts, self.seqs))
-        self._check_size(handle, len(content))
+        self.size = len(content)
+        self._check_size(handle, self.size)
         return content, self.seqs[-1]
 
     def _prepare(self, handle: Handle, is_long: bool) -> None:
@@ -125,6 +127,7 @@ class Batch:
         if self._storage.max_root_size_mb:
             limit = self._storage.max_root_bytes
             self._root_size.admit(incoming, limit, is_needed=self._are_marks)
+            self.admitted += incoming  # once more if the session went elsewhere meanwhile
         if self._are_marks:
             return  # deleting must be possible in a full log too
         used = handle.sealed_bytes + handle.tail.size

@@ -2,7 +2,8 @@
 
 Others write too, so the figure is measured again when a part of the room that was left has been
 used up here, or some time has passed, and before anything is refused. Measuring looks at every
-file; it never takes more than a small share of the time.
+file; it never takes more than a small share of the time. What is admitted and not yet written
+counts beside what was measured; a write that ends just then may count twice until the next time.
 """
 
 import threading
@@ -26,6 +27,7 @@ class RootSize:
         self._mutex = threading.Lock()
         self._used: int | None = None
         self._grown = self._room = 0
+        self._admitted = 0  # and not written yet: measuring cannot see it
         self._measured_at = self._cost = 0.0
 
     def prepare(self, limit: int) -> None:
@@ -41,11 +43,18 @@ class RootSize:
         with self._mutex:
             used = self._measure(limit) if self._used is None else self._used
             if not is_needed:
-                if used + incoming > limit and self._is_time():
+                if used + self._admitted + incoming > limit and self._is_time():
                     used = self._measure(limit)
-                quota.check_root(used, incoming, limit)
-            self._used = used + incoming
-            self._grown += incoming
+                quota.check_root(used + self._admitted, incoming, limit)
+            self._admitted += incoming
+
+    def end(self, admitted: int, written: int) -> None:
+        """Say that a write is over, for which so much was admitted, and how much of it was made."""
+        with self._mutex:
+            self._admitted -= admitted
+            self._grown += written
+            if self._used is not None:
+                self._used += written
 
     def _is_time(self) -> bool:
         """Whether measuring again would stay a small share of the time."""
