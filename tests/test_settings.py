@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mnemolog import Memory
 from mnemolog.errors import SettingsError
 from mnemolog.settings import (
     KEYS,
@@ -654,3 +655,42 @@ def test_a_file_that_cannot_be_changed_line_by_line_is_left_as_it_is(tmp_path):
     with pytest.raises(SettingsError, match="line by line"):
         config_file.change(str(tmp_path), {"storage.durability": "os"}, None)
     assert (tmp_path / "config.toml").read_text() == text
+
+
+@pytest.mark.parametrize("text", ["[nonsense]", "[decay.nonsense]", "[a.b.c]", '{"nonsense": {}}'])
+def test_an_unknown_table_is_refused_though_it_is_empty(text):
+    with pytest.raises(SettingsError, match="There is no setting"):
+        load(text)
+
+
+EMPTY = "storage decay.half_life_hours memory_config decay_config indexing privacy.auto_redaction"
+
+
+@pytest.mark.parametrize("name", EMPTY.split())
+def test_a_known_table_may_be_empty(name):
+    assert load(f"[{name}]") == Settings()
+
+
+def test_a_value_is_no_empty_table():
+    with pytest.raises(SettingsError, match=r"storage\.durability"):
+        load("[storage.durability]")
+
+
+@pytest.mark.parametrize("given", [[1], 1, "x", [("a", 1)], True, b"x", [], 0, ""])
+def test_settings_that_are_no_table_are_refused(root, given):
+    with pytest.raises(SettingsError, match="must be a table"):
+        Memory.open(root, settings=given, environ={})
+
+
+@pytest.mark.parametrize("text", ["a" + ".a" * 3000 + " = 1", "[" + "a." * 3000 + "a]\nx = 1"])
+def test_names_that_are_nested_without_end_are_refused_in_short(text):
+    with pytest.raises(SettingsError, match=r"There is no setting a\.a") as caught:
+        load(text)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_mapping_that_holds_itself_is_refused():
+    endless: dict[str, object] = {}
+    endless["decay"] = endless
+    with pytest.raises(SettingsError, match=r"There is no setting decay\.decay"):
+        Settings().changed(endless)

@@ -63,7 +63,7 @@ class Memory(
                 "The path of the root is empty.", advice="Give a folder such as '.mnemolog'."
             )
         around = os.environ if environ is None else environ
-        end = stores.open(path, around, settings or {}, embedder)
+        end = stores.open(path, around, {} if settings is None else settings, embedder)
         return cls(
             end.store,
             end.settings,

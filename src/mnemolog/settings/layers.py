@@ -10,7 +10,14 @@ import msgspec
 
 from mnemolog.errors import SettingsError, shown
 from mnemolog.settings.keys import Key
-from mnemolog.settings.spellings import RENAMED, RETIRED, RetiredSettingWarning, Values, plain
+from mnemolog.settings.spellings import (
+    RENAMED,
+    RETIRED,
+    WRAPPERS,
+    RetiredSettingWarning,
+    Values,
+    plain,
+)
 
 PREFIX = "MNEMOLOG_"
 
@@ -18,6 +25,10 @@ PREFIX = "MNEMOLOG_"
 NOT_SETTINGS = frozenset({"MNEMOLOG_ROOT", "MNEMOLOG_TOKEN", "MNEMOLOG_SOAK"})
 
 LIST_ADVICE = "`python -m mnemolog.settings` lists them all."
+
+# No setting, of today's or of another time, lies deeper than half of this; none has a longer name.
+_DEEPEST = 10
+_LONGEST = 100
 
 Known = Mapping[str, Key]
 
@@ -46,10 +57,17 @@ def parse(text: str) -> Mapping[str, object]:
 
 
 def from_mapping(tree: Mapping[str, object], prefix: str = "") -> Iterator[Given]:
-    """What a file or a mapping gives; nested tables and dotted names mean the same."""
+    """What a file or a mapping gives; nested tables and dotted names mean the same.
+
+    Only an empty table is a value: it says nothing, but its name may be wrong.
+    """
+    if not isinstance(tree, Mapping):
+        raise SettingsError(
+            f"Settings must be a table of names and values, not {shown(tree)}.", advice=LIST_ADVICE
+        )
     for name, value in tree.items():
         path = f"{prefix}{name}"
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value and prefix.count(".") < _DEEPEST:
             yield from from_mapping(value, f"{path}.")
         else:
             yield Given(plain(path), path, value)
@@ -103,6 +121,8 @@ def _value(text: str) -> object:
 
 
 def _routed(item: Given, around: Values, known: Known) -> Values:
+    if item.value == {} and _is_section(item.path, known):
+        return {}
     if item.path in RENAMED:
         try:
             return RENAMED[item.path].values(item.value, around)
@@ -114,9 +134,16 @@ def _routed(item: Given, around: Values, known: Known) -> Values:
         text = f"{item.name} is retired and does nothing. {RETIRED[item.path]}"
         warnings.warn(text, RetiredSettingWarning, stacklevel=2)
         return {}
-    if any(path.startswith(f"{item.path}.") for path in known):
+    if _is_section(item.path, known):
         raise _refused(item, f"a table, for {item.path} is a section")
     raise _unknown(item.name, _nearest(item.path, known), key=item.path)
+
+
+def _is_section(name: str, known: Known) -> bool:
+    """Whether settings lie below this name, today's or earlier ones."""
+    return name in WRAPPERS or any(
+        path.startswith(f"{name}.") for path in (*known, *RENAMED, *RETIRED)
+    )
 
 
 def _checked(key: Key, raw: object, item: Given, strict: bool) -> object:
@@ -140,7 +167,7 @@ def _refused(item: Given, permitted: str, key: str | None = None) -> SettingsErr
 
 def _unknown(name: str, suggestion: str | None, key: str | None = None) -> SettingsError:
     return SettingsError(
-        f"There is no setting {name}.",
+        f"There is no setting {name if len(name) <= _LONGEST else name[: _LONGEST - 1] + '…'}.",
         advice=f"Did you mean {suggestion}?" if suggestion else LIST_ADVICE,
         key=key or name,
         suggestion=suggestion,
