@@ -191,3 +191,8 @@ def test_the_tree_of_very_many_nodes_is_shown_a_level_at_a_time(run, ask, tea):
     (level,) = ask("node", "tree", "topics", "--level", "--user", "u1")
     assert [one["nodes"] for one in level["branches"]] == [103, 102]
     assert len(ask("node", "tree", "--user", "u1")) == 206
+
+
+def test_a_node_without_links_is_told_to_have_none(run, ask):
+    run("node", "write", "alone", "--user", "u1", text="# Alone")
+    assert "nothing links to it" in run("node", "links", "alone", "--user", "u1").stdout

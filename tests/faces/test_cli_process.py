@@ -159,6 +159,46 @@ def test_a_reader_that_goes_away_is_no_trouble(environ, memory, sid):
             assert process.wait(WAIT) == 141
 
 
+@pytest.mark.parametrize("words", [["--help"], ["search", "--help"], ["--version"], ["settings"]])
+def test_a_reader_that_never_looked_is_no_trouble_either(environ, words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as nobody:
+        told = subprocess.run(
+            [*COMMAND, *words], stdout=nobody, stderr=subprocess.PIPE, env=environ, timeout=WAIT
+        )
+    assert (told.returncode, told.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is always full")
+@pytest.mark.parametrize("words", [["--help"], ["settings"], ["log", "talk"], ["stats", "--json"]])
+def test_a_full_disk_behind_the_output_is_told_without_a_traceback(environ, memory, sid, words):
+    memory.add_memory(sid, content="x")
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(
+            [*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, env=environ, timeout=WAIT
+        )
+    assert told.returncode == 3
+    assert b"E_STORAGE_FULL" in told.stderr
+    assert b"Could not write the output" in told.stderr
+    assert b"Traceback" not in told.stderr
+
+
+def test_following_goes_on_with_a_session_that_was_made_anew(environ, memory, sid, clock):
+    memory.add_many(sid, [{"content": "old"}] * 3)
+    with running(["log", sid, "-f", "--json"], environ) as process:
+        assert process.stdout is not None
+        seen = [json.loads(process.stdout.readline())["content"] for _ in range(3)]
+        held = memory.load_session(sid)
+        clock.advance(seconds=1)
+        process.send_signal(signal.SIGSTOP)  # or it may look just between the two
+        memory.delete_session(sid)
+        memory.create_session(session_id=sid, agent_ids=held.agent_ids)
+        memory.add_memory(sid, content="new")
+        process.send_signal(signal.SIGCONT)
+        assert [*seen, json.loads(process.stdout.readline())["content"]] == ["old"] * 3 + ["new"]
+
+
 def test_following_shows_what_another_process_writes_until_ctrl_c(environ, piped, root, sid):
     piped("add", "before", "--session", sid)
     with running(["log", sid, "--follow", "--json"], environ) as process:

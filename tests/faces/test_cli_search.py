@@ -374,3 +374,10 @@ def test_a_terminal_sees_how_far_reindexing_got(talk, environ):
     shown = on_terminal(["reindex"], environ)
     assert "indexing" in shown
     assert "3 lines of" in shown
+
+
+@pytest.mark.parametrize("span", ["blah", "fortnight", "3", "many days"])
+def test_a_span_that_is_none_is_told_how_spans_are_written(run, sid, span):
+    told = run("search", "x", "--last", span, code=7).stderr
+    assert "is no span of time" in told
+    assert "'last 3 days'" in told

@@ -55,6 +55,16 @@ def test_once_learns_from_what_is_due(run, due):
     assert run("worker", "--once").stdout == "Nothing is due.\n"
 
 
+def test_one_node_is_told_as_one_and_what_says_nothing_only_where_there_is_some(run, root):
+    with open_memory(root) as memory:
+        memory.create_session("u1", session_id="s1")
+        memory.add_decision("s1", made_by="guide", decision="Use PostgreSQL", tags=["database"])
+        memory.reset_session("s1")
+    told = run("worker", "--once").stdout
+    assert "1 node written" in told
+    assert "state nothing" not in told
+
+
 def test_programs_get_each_outcome_as_a_line(run, due):
     (line,) = run("worker", "--once", "--json").stdout.splitlines()
     told = json.loads(line)

@@ -201,7 +201,7 @@ def _time_range(value: Any, now: datetime) -> dict[str, Any]:
 
 
 def _moment(value: Any, side: str, now: datetime) -> str:
-    if isinstance(value, str) and _RELATIVE.fullmatch(value.strip().lower()):
+    if isinstance(value, str) and value.lower().split()[:1] in (["last"], ["past"]):
         return _before(value, now)
     return normalise(value, f"time_range.{side}")
 

@@ -125,4 +125,6 @@ def _reason(facts: Iterable[Fact]) -> str:
 
 def _remarks(lesson: Lesson, facts: list[Fact]) -> tuple[str, ...]:
     silent = len(lesson.entries) - len({fact.source for fact in facts})
+    if not silent:
+        return ()
     return (f"{silent} of {len(lesson.entries)} entries state nothing by the rules",)

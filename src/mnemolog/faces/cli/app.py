@@ -1,11 +1,15 @@
 """The command with all its verbs, and how errors are told."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
+from io import StringIO
 from typing import Any
 
 import click
 
-from mnemolog.errors import MnemologError, NodeConflictError
+from mnemolog.errors import MnemologError, NodeConflictError, StorageFullError
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.advising import advice_of
 from mnemolog.faces.cli.call import COMMON
@@ -59,6 +63,16 @@ class App(click.Group):
                 stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows `?`
         sys.exit(self._code(args, {**extra, "standalone_mode": False}, "--json" in words))
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the command line; `--help` is written while that is done."""
+        with _output_may_end():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb."""
+        with _output_may_end():
+            return super().invoke(ctx)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -83,6 +97,26 @@ class App(click.Group):
             return error.exit_code
         except click.Abort:
             return exits.INTERRUPTED
+
+
+@contextmanager
+def _output_may_end() -> Iterator[None]:
+    """Whoever reads the output may go away, and the disk that it goes to may be full."""
+    try:
+        yield
+    except MnemologError:
+        raise  # some are OSErrors too
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in (ENOSPC, EDQUOT):
+            raise
+        # Nobody takes what is still in the buffer; Python must not try to write it at the end.
+        sys.stdout = StringIO()
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(exits.BROKEN_PIPE) from None
+        raise StorageFullError(
+            f"Could not write the output: {error.strerror}.",
+            advice="Free some space there, or write it elsewhere.",
+        ) from None
 
 
 def tell(error: MnemologError, as_json: bool) -> None:

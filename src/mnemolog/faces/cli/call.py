@@ -2,11 +2,9 @@
 
 import functools
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -157,12 +155,8 @@ def _first(after: Any, before: Any) -> Any:
 
 
 def _ended(function: Callable[..., int | None], call: Call, given: dict[str, Any]) -> int | None:
-    """Two ends that are nobody's fault and need no words."""
+    """An end that is nobody's fault and needs no words."""
     try:
         return function(call, **given)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
-    except BrokenPipeError:
-        # What is still in the buffer has no reader; Python must not try to write it at the end.
-        sys.stdout = StringIO()
-        return exits.BROKEN_PIPE

@@ -23,6 +23,11 @@ def size(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def moment(stamp: str | None) -> str:
     """A stored time without what nobody reads: `2026-11-15 09:00:00`."""
     return "" if stamp is None else stamp[:19].replace("T", " ")

@@ -59,11 +59,15 @@ def log(
     wanted: dict[str, Any] = {"types": names(types), "as_of": as_of, **_filters(**filters)}
     with call.memory() as memory:
         chosen = latest(memory) if session is None else session
+        born = memory.load_session(chosen).created_at if follow else ""
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)
         told = _tell(call, entries, set())
         while follow:
             after = max(after, entries.last_seq)
             time.sleep(INTERVAL)
+            before, born = born, memory.load_session(chosen).created_at
+            if born != before:  # deleted, and made anew under this id
+                after = 0
             entries = memory.get_entries(chosen, after=after, **wanted)
             told = _tell(call, entries, told)
 

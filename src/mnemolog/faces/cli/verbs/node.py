@@ -137,6 +137,8 @@ def _links(asked: _Asked) -> None:
     for sign, rows in (("← ", found.backlinks), ("~ ", found.mentions)):
         for back in rows:
             screen.say((sign, "dim"), back.address, ("  ", ""), (back.context, "dim"))
+    if not (found.outgoing or found.backlinks or found.mentions):
+        screen.say("It links to nothing, and nothing links to it or names it.")
 
 
 def _versions(asked: _Asked) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli import exits, screen, words
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 
@@ -107,7 +107,7 @@ def _tell(call: Call, outcome: "Outcome") -> None:
         screen.emit(outcome._asdict())
         return
     style = "warning" if outcome.status in _BAD else "good"
-    told = [f"{outcome.written} nodes written"] if outcome.written else []
+    told = [f"{words.counted(outcome.written, 'node')} written"] if outcome.written else []
     told += [f"{outcome.waiting} to review"] if outcome.waiting else []
     told += [f"{outcome.dropped} dropped"] if outcome.dropped else []
     told += [outcome.error] if outcome.error else []
@@ -137,7 +137,7 @@ def _show_proposal(call: Call, one: "Preview") -> None:
         screen.emit(one._asdict())
         return
     edits = one.proposal.edits if one.proposal else ()
-    found = one.error or f"{len(edits)} edits"
+    found = one.error or words.counted(len(edits), "edit")
     screen.say(
         (one.due.session_id, "strong"), f"  {one.due.cause}, user {one.due.user_id}: {found}"
     )
