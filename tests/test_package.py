@@ -136,6 +136,22 @@ def verbs(kind: type) -> set[str]:
     }
 
 
+def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
+    async def check() -> None:
+        async with await AsyncMemory.open(tmp_path / "store", environ={}) as memory:
+            session = await memory.create_session("u1", agent_ids=["a", "b"])
+            await memory.add_memory(session.id, content="x", agent_id="b", scope="agent")
+            views = [memory.for_agent("b"), memory.for_user("u1"), await memory.for_agents("ab")]
+            for view in views:
+                assert isinstance(view, AsyncMemory)
+                assert [one.id for one in await view.list_sessions()] == [session.id]
+            assert memory.settings == memory.sync.settings
+            with pytest.raises(AttributeError, match="'AsyncMemory' object"):
+                _ = memory.nonsense
+
+    asyncio.run(check())
+
+
 def test_async_memory_offers_every_verb(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store") as memory:

@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping
 from threading import Event
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +13,7 @@ from mnemolog.memory.run import Run
 from mnemolog.model.query import Hit
 from mnemolog.ports import Clock
 from mnemolog.ports.embedder import Embedder
+from mnemolog.settings import Settings
 
 
 class AsyncMemory:
@@ -46,6 +47,10 @@ class AsyncMemory:
         """A view that sees and writes only what this agent may."""
         return AsyncMemory(self.sync.for_agent(agent_id))
 
+    async def for_agents(self, agent_ids: Iterable[str]) -> "AsyncMemory":
+        """A view that sees what any of these agents may; awaited, for it always was."""
+        return AsyncMemory(self.sync.for_agents(agent_ids))
+
     def for_user(self, user_id: str) -> "AsyncMemory":
         """A view of one user's sessions."""
         return AsyncMemory(self.sync.for_user(user_id))
@@ -67,8 +72,13 @@ class AsyncMemory:
         finally:
             over.set()  # a thread may still wait, and the loop would wait for it without end
 
+    @property
+    def settings(self) -> Settings:
+        """What is in force for the whole root; nothing to await."""
+        return self.sync.settings
+
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-        verb = getattr(self.sync, name) if not name.startswith("_") else None
+        verb = getattr(self.sync, name, None) if not name.startswith("_") else None
         if not callable(verb):
             raise AttributeError(f"'AsyncMemory' object has no attribute {name!r}")
         return _awaited(verb)
