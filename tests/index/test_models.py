@@ -82,10 +82,10 @@ def vector_files(root: Path) -> set[str]:
     return {path.name.split(".")[2] for path in (root / "index").glob("vector.*.col")}
 
 
-def vectors(root: Path, embedder: Letters) -> list[bytes]:
-    """The vector of each row, as its file has it."""
-    (path,) = (root / "index").glob(f"vector.*.{kept(root)[embedder.name]}.col")
-    content, size = path.read_bytes(), embedder.size
+def vectors(root: Path, name: str, size: int) -> list[bytes]:
+    """The vector of each row, as the file of a model has it."""
+    (path,) = (root / "index").glob(f"vector.*.{kept(root)[name]}.col")
+    content = path.read_bytes()
     return [content[at : at + size] for at in range(0, len(content), size)]
 
 
@@ -224,11 +224,11 @@ def test_an_erasure_reaches_the_vectors_of_every_model(root, clock):
             if embedder is one:
                 loaded(memory)
             until_ready(memory)
-    assert all(any(vectors(root, own)[7]) for own in (one, other))
+    assert all(any(vectors(root, own.name, own.size)[7]) for own in (one, other))
     with opened(root, "none", clock) as memory:
         memory.erase("talk", ids=["talk-7", "talk-8", "talk-20"])
     for own in (one, other):
-        blank = [row for row in range(40) if not any(vectors(root, own)[row])]
+        blank = [row for row in range(40) if not any(vectors(root, own.name, own.size)[row])]
         assert blank == [7, 8, 20]
 
 
@@ -242,9 +242,9 @@ def test_an_erasure_reaches_vectors_that_were_written_and_never_published(root, 
                 memory.query("talk", text="question")
     with opened(root, "none", clock) as memory:
         memory.query("talk", text="word7")
-        assert any(vectors(root, own)[7])
+        assert any(vectors(root, own.name, own.size)[7])
         memory.erase("talk", ids=["talk-7"])
-    assert not any(vectors(root, own)[7])
+    assert not any(vectors(root, own.name, own.size)[7])
 
 
 def broken(*_: Any) -> None:

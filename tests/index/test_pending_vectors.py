@@ -147,7 +147,7 @@ def test_filters_alone_embed_nothing(memory, slow):
     assert slow.embedded == []
 
 
-def test_a_few_new_entries_are_embedded_at_once_and_from_what_was_just_read(memory, slow):
+def test_a_few_new_entries_are_embedded_by_the_search_that_follows_them(memory, slow):
     sid = loaded(memory, AT_ONCE)
     assert memory.query(sid, text="question").semantic == "ready"
     memory.add_memory(sid, content="one more")

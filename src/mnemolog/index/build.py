@@ -2,13 +2,12 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
 from mnemolog.index import database, embedding, models, tokens
 from mnemolog.index.columns import Columns
-from mnemolog.index.embedding import FailedError
 from mnemolog.index.snapshot import Snapshot
 from mnemolog.index.vectors import Encoded, RowNumbers, Stored, Vectors
 from mnemolog.ports.embedder import Embedder
@@ -88,21 +87,21 @@ class Build:
         """How many rows do."""
         return database.rows_of(self.db) - self.embedded()
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether the embedder may take so long that nobody should be held up by it."""
+        return self.vectors is not None and self.vectors.quick_embedder is None
+
     def quick_embedder(self) -> Embedder | None:
         """The embedder, if it is so fast that no row has to wait for it, and none does."""
         if self.vectors is None or self.waiting():
             return None
-        return self.vectors.quick_embedder()
+        return self.vectors.quick_embedder
 
-    def embed(self, first: int, texts: list[str], worked: Encoded | None) -> None:
-        """Store what the rows from `first` on mean, unless that takes too long: then they wait."""
-        if self.vectors is None or not texts or self.embedded() != first:
-            return
-        if worked is not None:
+    def embed(self, first: int, worked: Encoded | None) -> None:
+        """Store what the rows from `first` on mean, if that is known: otherwise they wait."""
+        if worked is not None and self.embedded() == first:
             self.give_vectors(first, worked)
-        elif self.vectors.at_once is not None and len(texts) <= self.vectors.at_once:
-            with suppress(FailedError):  # they wait
-                self.give_vectors(first, self.vectors.made_of(texts))
 
     def give_vectors(self, first: int, vectors: Encoded) -> None:
         """Store the vectors of the rows from `first` on; published by the commit that follows."""

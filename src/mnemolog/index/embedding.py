@@ -6,7 +6,7 @@ words.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,22 @@ class FailedError(SettingsError):
     """The embedder raised an error, or answered with what are no vectors."""
 
     usual_advice = "Mend it, or choose another; the entries are safe, and found by their words."
+
+
+def quick(embedder: Embedder | None) -> Embedder | None:
+    """The embedder, if it only looks up pieces of words and adds; others may wait for that inside a
+    transaction. Nobody can tell how long another one takes."""
+    is_quick = hasattr(embedder, "embed_pieces") and getattr(embedder, "at_once", None) is None
+    return embedder if is_quick else None
+
+
+class Told(NamedTuple):
+    """What an embedder said for a search, before the index was looked at."""
+
+    question: NDArray[np.float32] | FailedError | None = None
+    """None if it is quick, and asked on the way."""
+    trouble: FailedError | None = None
+    """Why rows wait that would not have to."""
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -7,17 +7,26 @@ from threading import RLock
 from typing import TypeVar
 
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageError, StorageIOError
-from mnemolog.index import catalogue, database, mending, purging, restarts, tokens, unlearned
+from mnemolog.index import (
+    catalogue,
+    database,
+    lexical,
+    mending,
+    purging,
+    restarts,
+    tokens,
+    unlearned,
+)
 from mnemolog.index.behind import Behind
 from mnemolog.index.build import Build
 from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
-from mnemolog.index.embedding import FailedError
+from mnemolog.index.embedding import FailedError, Told, embed, quick
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
 from mnemolog.index.models import ReplacedError
 from mnemolog.index.search import Search
-from mnemolog.index.waiting import Waiting
+from mnemolog.index.waiting import BATCH, Step, Waiting, at_once
 from mnemolog.index.windows import Windows
 from mnemolog.model.query import Query
 from mnemolog.policy.access import Viewer
@@ -27,6 +36,8 @@ from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay
 
 T = TypeVar("T")
+
+_NOTHING = Told()
 
 # So often something is tried again because somebody else threw the index away meanwhile.
 _TRIES = 8
@@ -55,12 +66,14 @@ class Index:
         self._embedder = embedder
         self._second = second
         self._mutex = RLock()
+        # Held by whoever embeds, without the mutex: who does not embed waits for no embedder.
+        self._embedding = RLock()
         self._gate = Gate(folder)
         self._build: Build | None = None
         self._is_at_work = False
         self._tried: tuple[int, int] | None = None
         self._unfit: tuple[int, int] | None = None
-        self._behind = Behind(self._embed_more)
+        self._behind = Behind(lambda: self._embed_some().left)
 
     def settle(self) -> None:
         """Close the database before a fork.
@@ -85,6 +98,7 @@ class Index:
         self._gate.forget()
         self._behind.forget()
         self._mutex = RLock()
+        self._embedding = RLock()
         self._is_at_work = False
 
     def close(self) -> None:
@@ -175,27 +189,26 @@ class Index:
 
     def catch_up(self, progress: Progress | None = None) -> int:
         """Read what is new in the logs; says how many rows were added."""
-
-        def caught_up(build: Build) -> int:
-            added = self._caught_up(build, progress)
-            Waiting(build, self._feed).embed(None, progress)
-            return added
-
-        return self._use(caught_up)
+        added, waiting = self._use(
+            lambda build: (self._caught_up(build, progress), build.waiting())
+        )
+        self._embed_all(waiting, progress)
+        return added
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Throw everything away and read all logs again; says how many entries are known."""
 
-        def built(build: Build) -> int:
+        def built(build: Build) -> tuple[int, int]:
             self._caught_up(build, progress)
-            Waiting(build, self._feed).embed(None, progress)
             (entries,) = build.db.execute("SELECT coalesce(sum(entries), 0) FROM log").fetchone()
-            return int(entries)
+            return int(entries), build.waiting()
 
         with self._mutex:
             self._let_go()
             self._unfit = database.ident(self._folder)
-            return self._use(built)
+            entries, waiting = self._use(built)
+        self._embed_all(waiting, progress)
+        return entries
 
     def purge(self, gone: Wiped | str) -> bool:
         """Forget entries, or a whole log, for good; if that cannot be, all of the index goes.
@@ -223,44 +236,83 @@ class Index:
         self, query: Query, viewer: Viewer, log: str | None, now: datetime, decay: Decay
     ) -> Found:
         """The best rows for a query, of one log or of all that the viewer may see."""
+        deadline = Deadline(self._timeout)
+        told = None if query.text.strip() else _NOTHING
 
-        def found(build: Build) -> Found:
-            deadline = Deadline(self._timeout)
+        def found(build: Build) -> Found | None:
+            """None if the embedder has to be asked before."""
+            if told is None and build.is_slow:
+                self._caught_up(build)
+                return None
             is_marked = bool(self._feed.marked())  # before the moment, or a write could be missed
             with build.moment():
                 if not is_marked and is_settled(build):
-                    return Search(build, query, viewer, log, now, decay, deadline).run()
+                    return look(build)
             self._caught_up(build)
-            trouble = self._embed(build) if query.text.strip() else None
+            if told is None and build.waiting():
+                return None
             deadline.check()
             with build.moment():
-                return Search(build, query, viewer, log, now, decay, deadline, trouble).run()
+                return look(build)
 
-        return self._use(found)
+        def look(build: Build) -> Found:
+            given = told or _NOTHING
+            return Search(build, query, viewer, log, now, decay, deadline, given).run()
 
-    def _embed(self, build: Build) -> FailedError | None:
-        """Embed a few of the rows that wait, unless somebody is at it; more of them in time.
+        while (answer := self._use(found)) is None:
+            told = self._told(query.text)
+        return answer
 
-        Gives the error if the embedder failed: searches go on without it.
+    def _told(self, text: str) -> Told:
+        """What the embedder says of a few of the rows that wait, and of a question.
+
+        It may take as long as it likes: only others who embed wait for it. Searches go on without
+        what it fails at.
         """
-        if build.vectors is None or self._behind.is_at_work:
-            return None
-        waiting = Waiting(build, self._feed)
+        trouble = None
         try:
-            waiting.embed(waiting.at_once)
+            self._embed_few()
         except FailedError as error:
-            return error
-        if waiting.left():
-            self._behind.wake()
-        return None
+            trouble = error
+        if self._embedder is None or quick(self._embedder):
+            return Told(trouble=trouble)
+        try:
+            return Told(embed(self._embedder, [lexical.shortened(text)])[0], trouble)
+        except FailedError as error:
+            return Told(error, trouble)
 
-    def _embed_more(self) -> int:
-        """Embed some of the rows that wait, while others go on; says how many still do."""
-        taken = self._use(lambda build: Waiting(build, self._feed).take())
-        if taken is None or taken.build.vectors is None:
-            return 0
-        vectors = taken.build.vectors.made_of(taken.texts)
-        return self._use(lambda build: Waiting(build, self._feed).give(taken, vectors))
+    def _embed_few(self) -> None:
+        """Embed a few of the rows that wait, unless somebody is at it; more of them in time."""
+        if self._embedder is None or self._behind.is_at_work:
+            return
+        most = at_once(self._embedder)
+        while most > 0:
+            step = self._embed_some(min(most, BATCH))
+            if not step.left:
+                return
+            most -= step.done
+        with self._mutex:
+            if self._use(lambda build: build.waiting()):
+                self._behind.wake()
+
+    def _embed_all(self, waiting: int, progress: Progress | None) -> None:
+        """Embed all rows that wait, beside others who may be at it too."""
+        left = waiting
+        while left:
+            left = self._embed_some(BATCH).left
+            waiting = max(waiting, left)
+            if progress is not None and left < waiting:
+                progress(waiting - left, waiting)
+
+    def _embed_some(self, most: int | None = None) -> Step:
+        """Embed some of the rows that wait, while others go on."""
+        with self._embedding:
+            taken = self._use(lambda build: Waiting(build, self._feed).take(most))
+            if taken is None or taken.build.vectors is None:
+                return Step(0, 0)
+            vectors = taken.build.vectors.made_of(taken.texts)
+            left = self._use(lambda build: Waiting(build, self._feed).give(taken, vectors))
+            return Step(len(taken.texts), left)
 
     def windows(self, viewer: Viewer, ask: Callable[[Windows], T]) -> T:
         """What the rows say of logs, as one viewer may see them, at one moment."""

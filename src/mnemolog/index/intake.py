@@ -303,7 +303,7 @@ class Intake:
         self._db.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", held.links)
         rows = held.first + held.rows
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'rows'", (rows,))
-        self._build.embed(held.first, held.said, worked.vectors)
+        self._build.embed(held.first, worked.vectors)
 
     def _store_values(self, held: Round, lengths: NDArray[np.int64]) -> None:
         # Every number here is exact as a float: times are the largest, and far below 2 ** 53.

@@ -20,10 +20,10 @@ class Round:
         self.rows = 0
         # Row after row, flat: a list for each would be looked at by every garbage collection.
         self.values: list[float] = []
-        self.said: list[str] = []
         self.tags: list[tuple[str, int]] = []
         self.links: list[tuple[int, str]] = []
         self._width = width
+        self._said: list[str] = []
         self._beside: list[str] = []
         self._handed = 0
         self._pieces: list[Piece] = []
@@ -37,7 +37,7 @@ class Round:
     def add(self, values: Sequence[float], said: str, beside: str) -> None:
         """Add a row; its text is handed over once there are enough."""
         self.values += values
-        self.said.append(said)
+        self._said.append(said)
         self._beside.append(beside)
         self.rows += 1
         if self.rows - self._handed == PIECE:
@@ -47,7 +47,7 @@ class Round:
         """Have all texts worked out that are not yet."""
         start, self._handed = self._handed, self.rows
         if start < self.rows:
-            texts = Texts(self.said[start:], self._beside[start:])
+            texts = Texts(self._said[start:], self._beside[start:])
             self._pieces.append(self._crew.give(texts))
 
     def at(self, place: int, row: int) -> int:

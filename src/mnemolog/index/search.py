@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from mnemolog.index import decays, fusion, lexical, names, scope
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
-from mnemolog.index.embedding import FailedError
+from mnemolog.index.embedding import FailedError, Told
 from mnemolog.index.fusion import Evidence
 from mnemolog.index.snapshot import Mask
 from mnemolog.index.spots import spots_of
-from mnemolog.index.vectors import Likeness
+from mnemolog.index.vectors import Likeness, Vectors
 from mnemolog.model.query import Query
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import relevance
@@ -45,7 +45,7 @@ class Search:
         now: datetime,
         decay: Decay,
         deadline: Deadline,
-        trouble: FailedError | None = None,
+        told: Told,
     ) -> None:
         self._db = build.db
         self._snapshot = build.snapshot
@@ -56,7 +56,8 @@ class Search:
         self._now = int(now.timestamp() * 1000)
         self._decay = decay
         self._deadline = deadline
-        self._trouble = trouble
+        self._told = told
+        self._trouble = told.trouble
         self._is_unread = False
         self._seen = scope.mask_of(self._db, self._snapshot, viewer, log, query)
 
@@ -109,10 +110,17 @@ class Search:
         if self._vectors is None:
             return None
         try:
-            return self._vectors.likeness(text, self._embedded, self._seen)
+            question = self._read(self._vectors, text)
         except FailedError as error:
             self._trouble, self._is_unread = error, True
             return None
+        return self._vectors.likeness(question, self._embedded, self._seen)
+
+    def _read(self, vectors: Vectors, text: str) -> fusion.Floats:
+        """The vector of the question, if it was not told before."""
+        if isinstance(self._told.question, FailedError):
+            raise self._told.question
+        return vectors.read(text) if self._told.question is None else self._told.question
 
     def _contending(self, match: fusion.Floats) -> Mask:
         """Which rows match, and so well that they may be among those asked for."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index.columns import Array, Columns
-from mnemolog.index.embedding import embed
+from mnemolog.index.embedding import embed, quick
 from mnemolog.index.snapshot import Mask
 from mnemolog.ports.embedder import Embedder
 
@@ -99,6 +99,7 @@ class Vectors(Stored):
         self._embedder = embedder
         self.name = embedder.name
         self.at_once: int | None = getattr(embedder, "at_once", None)
+        self.quick_embedder: Embedder | None = quick(embedder)
         self._blanked = self._asked = 0
         self._held = np.empty((0, embedder.size), np.float32)
         self._filled = 0
@@ -112,14 +113,14 @@ class Vectors(Stored):
         """The vectors of texts."""
         return encoded(embed(self._embedder, texts))
 
-    def quick_embedder(self) -> Embedder | None:
-        """The embedder, if it sets no bound to how many texts a search may wait for."""
-        return self._embedder if self.at_once is None else None
+    def read(self, text: str) -> Floats:
+        """The vector of a question; zeros if the embedder cannot read it."""
+        found: Floats = embed(self._embedder, [text])[0]
+        return found
 
-    def likeness(self, text: str, rows: int, mask: Mask) -> "Likeness | None":
-        """How close those of the first so many rows that are in sight come to a text; None if the
-        embedder cannot read it."""
-        query = embed(self._embedder, [text])[0]
+    def likeness(self, query: Floats, rows: int, mask: Mask) -> "Likeness | None":
+        """How close those of the first so many rows that are in sight come to a question; None if
+        it could not be read."""
         return Likeness(self, query, rows, mask) if query.any() else None
 
     def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:

@@ -15,16 +15,22 @@ from mnemolog.index.husks import Rows
 from mnemolog.index.intake import spoken
 from mnemolog.index.vectors import Encoded
 from mnemolog.model.entry import Entry
-from mnemolog.ports import Feed, Progress
+from mnemolog.ports import Feed
+from mnemolog.ports.embedder import Embedder
 
 _PLACE = ("segment", "offset", "bytes")
-# So many at a time, where nobody is kept waiting.
-_BATCH = 256
-# So many behind the searches: one in between waits for the blink of an eye.
+# So many at a time.
+BATCH = 256
+# So many of an embedder that takes long behind the searches: whoever closes waits for them.
 _EACH = 8
-# A search waits for so many of an embedder that sets no bound; only after a change of the model
-# do more of its rows wait.
+# A search waits for so many of an embedder that sets no bound.
 _QUICK = 1024
+
+
+def at_once(embedder: Embedder) -> int:
+    """How many rows a search may wait for."""
+    bound: int | None = getattr(embedder, "at_once", None)
+    return _QUICK if bound is None else bound
 
 
 class Taken(NamedTuple):
@@ -37,53 +43,40 @@ class Taken(NamedTuple):
     texts: list[str]
 
 
+class Step(NamedTuple):
+    """What came of one step."""
+
+    done: int
+    """How many rows were looked after, by this one or by others meanwhile."""
+    left: int
+    """How many still wait; 0 too if there is no going on before the logs are read again."""
+
+
 class Waiting:
-    """Embeds what waits, in the order in which it was read."""
+    """Gives out what waits, in the order in which it was read, and takes what became of it.
+
+    Between the two no transaction is open: an embedder may take as long as it likes.
+    """
 
     def __init__(self, build: Build, feed: Feed) -> None:
         self._build = build
         self._feed = feed
 
-    def embed(self, most: int | None, progress: Progress | None = None) -> None:
-        """Embed so many rows, or all."""
-        left = total = self.left() if most is None else most
-        while left > 0 and (done := self._embed_some(min(left, _BATCH))):
-            left -= done
-            if progress is not None:
-                progress(total - left, total)
-
-    @property
-    def at_once(self) -> int:
-        """How many rows a search may wait for."""
-        bound = self._build.vectors.at_once if self._build.vectors else None
-        return _QUICK if bound is None else bound
-
     def left(self) -> int:
         """How many rows wait."""
         return self._build.waiting()
 
-    def _embed_some(self, most: int) -> int:
-        """Embed rows of one log; says how many, and 0 once none is left, or not now."""
+    def take(self, most: int | None = None) -> Taken | None:
+        """So many rows of one log, or a few, to be embedded; None once none is left."""
         if self._build.vectors is None or self.left() == 0:
-            return 0
-        with self._build.writing():
-            taken = self._taken(most)
-            if not taken.texts:
-                return 0  # others were there first
-            vectors = self._build.vectors.made_of(taken.texts)
-            return len(taken.texts) if self._is_stored(taken, vectors) else 0
-
-    def take(self) -> Taken | None:
-        """Rows of one log to embed without holding anybody up; None once none is left."""
-        if self.left() == 0:
             return None
         with self._build.moment():
-            taken = self._taken(self._each())
+            taken = self._taken(self._each() if most is None else most)
         return taken if taken.texts else None
 
     def _each(self) -> int:
         is_quick = self._build.vectors is not None and self._build.vectors.at_once is None
-        return _BATCH if is_quick else _EACH
+        return BATCH if is_quick else _EACH
 
     def give(self, taken: Taken, vectors: Encoded) -> int:
         """Store what was made of rows, if they still are those that wait; says how many do now,

@@ -20,6 +20,9 @@ _SUM = b',"sum":"sha256:'
 _SUM_END = b'"}'
 _LINE_END = _SUM_END + b"\n"
 _SUM_LENGTH = len(_SUM) + 64 + len(_SUM_END)
+# Counted once: every line that is read is verified.
+_OF_NAME = slice(-_SUM_LENGTH, -64 - len(_SUM_END))
+_OF_TOTAL = slice(-64 - len(_SUM_END), -len(_SUM_END))
 _START = re.compile(rb'\{"v":\d+,"id":')
 _MAX_SALVAGE = 64
 _HIDDEN = b"[REDACTED:"
@@ -48,9 +51,9 @@ class Draft:
 
 def verify(line: bytes) -> bytes | None:
     """The line's sum if its bytes are those that were written, else None."""
-    if line[-_SUM_LENGTH : -_SUM_LENGTH + len(_SUM)] != _SUM or not line.endswith(_SUM_END):
+    if line[_OF_NAME] != _SUM or not line.endswith(_SUM_END):
         return None
-    claimed = line[-64 - len(_SUM_END) : -len(_SUM_END)]
+    claimed = line[_OF_TOTAL]
     actual = sha256(line[:-_SUM_LENGTH]).hexdigest().encode()
     return claimed if claimed == actual else None
 

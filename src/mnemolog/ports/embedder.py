@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Turns texts into vectors; always the same for the same text, from any thread, offline.
 
-    One that takes long may have a number `at_once`: no search waits for more texts than that.
+    One that takes long may have a number `at_once`: no search waits for more texts than that. It is
+    asked while nothing is locked, however long it takes.
     """
 
     @property

@@ -110,19 +110,22 @@ class FilesFinder:
     def search(
         self, query: Query, viewer: Viewer, session_id: str | None, now: datetime, decay: Decay
     ) -> Hits:
-        with self._mutex:
-            if "node" in query.kinds:
+        if "node" in query.kinds:
+            with self._mutex:
                 self._shadow.refresh()
-            for pause in PAUSES:
-                if pause:
-                    time.sleep(pause)
-                files: Files = {}
-                found = self._index.search(query, viewer, _log(session_id), now, decay)
+        for pause in PAUSES:
+            if pause:
+                time.sleep(pause)
+            files: Files = {}
+            # Without the mutex: it may wait for an embedder, and no erasure should.
+            found = self._index.search(query, viewer, _log(session_id), now, decay)
+            with self._mutex:
                 read = [(self._read(one.spot, files), one) for one in found.candidates]
                 if not moved(self._disk, files):
                     break  # else a log was rewritten meanwhile, and the index is told so
-            there = [(entry, one) for entry, one in read if entry is not None]
-            if not query.is_quiet:
+        there = [(entry, one) for entry, one in read if entry is not None]
+        if not query.is_quiet:
+            with self._mutex:
                 self._note(there, now)
         hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)
                 for entry, one in there]  # fmt: skip
@@ -247,7 +250,7 @@ class FilesFinder:
 
 def _is_at(stamp: str, time: int) -> bool:
     """Whether a timestamp, spelled as we do, is this moment; most are, and asking is cheap."""
-    if len(stamp) != _STAMP or stamp[-1] != "Z":
+    if stamp[_STAMP - 1 :] != "Z":
         return False
     try:
         return round(to_moment(stamp).timestamp() * 1000) == time

@@ -6,6 +6,7 @@ import sys
 from mnemolog.embedders import open_embedder
 from mnemolog.index.build import identity_of
 from mnemolog.index.crew import program, serve
+from mnemolog.index.embedding import quick
 
 _SOURCE = "from mnemolog.stores.files.second import main; main(sys.argv[1])"
 
@@ -19,6 +20,4 @@ def main(name: str) -> None:
     """Work out what comes in until nothing more comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     embedder = None if name == "none" else open_embedder(name)
-    is_quick = getattr(embedder, "at_once", None) is None
-    quick = embedder if is_quick else None
-    serve(sys.stdin.buffer, sys.stdout.buffer, quick, identity_of(embedder))
+    serve(sys.stdin.buffer, sys.stdout.buffer, quick(embedder), identity_of(embedder))
