@@ -108,6 +108,17 @@ def test_a_revision_against_an_older_one_is_refused(owner, session):
     assert (refused.status_code, refused.json()["code"]) == (409, "E_CONCURRENT_MOD")
 
 
+def test_a_search_says_what_was_done_differently_than_asked_also_of_an_earlier_moment(
+    owner, session
+):
+    long = {"text": "which database " + "x" * 60_000, "session_id": session}
+    now = datetime.now(UTC).isoformat()
+    for asked in (long, {**long, "as_of": now}):
+        (note,) = owner.post("/search", json=asked).json()["notes"]
+        assert "the text is long" in note
+    assert owner.post("/search", json={"text": "which database"}).json()["notes"] == []
+
+
 @pytest.mark.parametrize("scorer", ["recall", "weighted", "product"])
 def test_the_parts_of_a_hit_give_its_relevance(owner, session, scorer):
     asked = {"text": "which database", "session_id": session, "scorer": scorer}

@@ -95,6 +95,8 @@ class Found(msgspec.Struct, kw_only=True):
     total: int
     total_exact: bool
     took_ms: float
+    notes: tuple[str, ...]
+    """What was done differently than the query asked for."""
     index: IndexState
 
 

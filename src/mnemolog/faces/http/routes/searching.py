@@ -57,6 +57,7 @@ def search(caller: Asking, data: JSONBody[Search]) -> Found:
         total=len(ranked),
         total_exact=data.facets and len(ranked) < _DEEP,
         took_ms=round((time.perf_counter() - began) * 1000, 3),
+        notes=hits.notes,
         index=IndexState(caught_up=True, semantic=hits.semantic, missing=hits.missing),
     )
 
@@ -81,7 +82,8 @@ def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
     if data.session_id is None:
         raise InvalidQueryError("as_of looks at one session.", field="as_of")
     then = {entry.id for entry in memory.get_entries(data.session_id, as_of=data.as_of)}
-    return Hits([hit for hit in hits if hit.entry.id in then], hits.semantic, hits.missing)
+    left = [hit for hit in hits if hit.entry.id in then]
+    return Hits(left, hits.semantic, hits.missing, hits.notes)
 
 
 def _nodes(memory: Memory, data: Search) -> list[NodeHit]:

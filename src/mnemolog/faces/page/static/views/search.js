@@ -48,6 +48,7 @@ export function View() {
       ${found && html`<details class="filters" open=${isWide}><summary>Filters</summary><div class="facets"><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
         <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></div></details>`}
       <${Trouble} trouble=${load.trouble} again=${load.again} />
+      ${found?.notes?.map((note) => html`<p class="small quiet">${note}</p>`)}
       ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${entries(fresh)} written since: search again</button>`}
       ${found ? html`<${Hits} found=${found} q=${q} isBusy=${load.isBusy || asked !== now} />` : html`<${Waiting} load=${load} />`}`}`;
 }
