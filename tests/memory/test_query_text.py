@@ -175,6 +175,22 @@ def test_a_word_of_a_single_character_is_found(words, text, wanted):
     assert list(lexical(words.query("talk", text=text))) == [wanted]
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("🎉", {"glued", "alone"}), ("❤", {"heart"}), ("❤️", {"heart"}),
+        ("👍🏽", {"thumb"}), ("👍", {"thumb"}), ("👩", {"family"}), ("⏰", {"clock"}),
+        ("⭐🎉", {"glued", "alone", "star"}),
+        ("→", set()), ("🏽", set()),
+    ],
+)  # fmt: skip
+def test_an_emoji_is_a_word_wherever_it_stands(memory, sid, text, wanted):
+    said = {"glued": "shipped🎉", "alone": "🎉", "heart": "we ❤️ it", "thumb": "👍🏿",
+            "clock": "at ⏰", "family": "👨‍👩‍👧", "star": "⭐⭐⭐", "arrow": "a → b"}  # fmt: skip
+    memory.add_many(sid, [{"id": name, "content": content} for name, content in said.items()])
+    assert set(lexical(memory.query(sid, text=text))) == wanted
+
+
 @pytest.mark.req("S001-071")
 def test_a_word_of_every_match_is_a_union_and_more_words_count_more(words):
     found = words.query("talk", text="authentication workflow tokens")

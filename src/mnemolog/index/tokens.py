@@ -20,12 +20,16 @@ from mnemolog.index.stopwords import STOP_WORDS
 Numbers = NDArray[np.uint32]
 
 # A change here changes what is indexed: raise it, and every index is built anew.
-VERSION = 2
+VERSION = 3
 
 # Scripts that are written without spaces: Thai to Khmer, kana, Han, Hangul.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Each says something by itself: clocks, weather to dingbats, stars, emoji but for skin tones.
+_PICTURES = (
+    "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 )
 # The same words for plain ASCII, several times as fast: what is no letter or digit is a space.
 _PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
@@ -37,7 +41,7 @@ _REMEMBERED = 200_000
 @cache
 def _token() -> re.Pattern[str]:
     # Not before the first text that needs it: so many characters take long to compile.
-    return re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+    return re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+|[{_PICTURES}]")
 
 
 @cache
@@ -117,7 +121,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text and its runs without spaces, folded."""
+    """The words of a text, its runs without spaces and its emoji, folded."""
     if text.isascii():
         return text.translate(_PLAIN).split()
     return _token().findall(fold(text))
