@@ -94,6 +94,24 @@ def test_another_thread_searches_by_filters_and_erases_meanwhile(root, pipes, pl
         assert memory.query(sid, text="question").semantic == "ready"
 
 
+def test_a_memory_that_is_closed_meanwhile_stays_closed_once_the_search_is_answered(root, pipes):
+    embedder = Blocked(str(pipes / "began"), str(pipes / "go"), PLACES["entries"])
+    with Memory.open(root, environ={}, embedder=embedder) as memory:
+        loaded(memory)
+        found: list[str] = []
+        asking = threading.Thread(
+            target=lambda: found.extend(ids(memory.query("talk", text="harbour")))
+        )
+        asking.start()
+        (pipes / "began").read_text()
+        memory.close()
+        let_go(pipes)
+        asking.join(60)
+        assert len(found) == 10
+        journal = root / "index" / "index.db-wal"
+        assert not journal.exists(), "who closes the database last removes it"
+
+
 def test_what_was_erased_while_it_was_embedded_has_no_vector(root, pipes):
     with Memory.open(root, environ={}) as memory:
         sid = loaded(memory)

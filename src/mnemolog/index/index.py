@@ -71,6 +71,7 @@ class Index:
         self._gate = Gate(folder)
         self._build: Build | None = None
         self._is_at_work = False
+        self._closed = 0
         self._tried: tuple[int, int] | None = None
         self._unfit: tuple[int, int] | None = None
         self._behind = Behind(lambda: self._embed_some().left)
@@ -103,6 +104,7 @@ class Index:
 
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
+        self._closed += 1
         self._behind.end()
         self._let_go()
 
@@ -259,9 +261,14 @@ class Index:
             given = told or _NOTHING
             return Search(build, query, viewer, log, now, decay, deadline, given).run()
 
-        while (answer := self._use(found)) is None:
-            told = self._told(query.text)
-        return answer
+        closed = self._closed
+        try:
+            while (answer := self._use(found)) is None:
+                told = self._told(query.text)
+            return answer
+        finally:
+            if self._closed != closed:  # while the embedder was at work: it was opened again
+                self.close()
 
     def _told(self, text: str) -> Told:
         """What the embedder says of a few of the rows that wait, and of a question.
