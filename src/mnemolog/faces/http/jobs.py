@@ -152,6 +152,7 @@ class Jobs:
         """Wait for what runs; what has not begun is reported as interrupted."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._keep()
+        self._file.close()
 
     def _run(self, job: Job, work: Work, progress: Progress, scope: Scope) -> dict[str, Any]:
         with self._mutex:

@@ -36,14 +36,18 @@ def _size(disk: Disk, place: SessionPlace) -> tuple[str, int]:
 @contextmanager
 def lease(disk: Disk, name: str) -> Iterator[bool]:
     """Hold a piece of work; False inside if somebody else does. It ends with its holder."""
-    file = _opened(disk, f"{LEASES}/{name}")
-    if not file.try_lock():
-        yield False
-        return
+    file = taken(disk, name)
     try:
-        yield True
+        yield file is not None
     finally:
-        file.unlock()
+        if file is not None:
+            file.unlock()
+
+
+def taken(disk: Disk, name: str) -> File | None:
+    """A lease that is held until it is unlocked or its holder ends; None if somebody has it."""
+    file = _opened(disk, f"{LEASES}/{name}")
+    return file if file.try_lock() else None
 
 
 def _opened(disk: Disk, path: str) -> File:
