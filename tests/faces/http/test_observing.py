@@ -4,6 +4,8 @@ import json
 import logging
 import subprocess
 import sys
+import time
+from contextlib import ExitStack
 
 import pytest
 from opentelemetry import trace
@@ -199,6 +201,26 @@ def test_what_fails_beside_the_requests_is_told_on_lines_of_json_without_content
     assert [line["metadata"]["kind"] for line in lines] == ["KeyError"] * 3
     assert all("fail" in line["metadata"]["at"][-1] for line in lines)
     assert "marmot" not in ran.stderr
+
+
+def test_a_flood_of_refusals_is_one_warning_a_second_with_their_count(tmp_path):
+    root = tmp_path / "store"
+    with in_process(root) as (server, process):
+        with server.client() as client:
+            with ExitStack() as open_streams:
+                for _ in range(64):
+                    open_streams.enter_context(client.stream("GET", "/events"))
+                refused = [client.get("/events").status_code for _ in range(40)]
+            time.sleep(1.0)  # what was not told yet goes with the next request after a second
+            client.get("/me")
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+    assert refused == [503] * 40
+    lines = [json.loads(line) for line in errors.splitlines()]
+    busy = [line for line in lines if line["message"] == "busy"]
+    assert {line["level"] for line in lines} == {"WARN"}
+    assert sum(line["metadata"]["refused"] for line in busy) == 40
+    assert len(busy) < 40
 
 
 def test_large_figures_are_told_to_the_last_digit(tmp_path):

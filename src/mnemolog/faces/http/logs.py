@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 import threading
+import time
 import traceback
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,8 @@ from mnemolog.model.observing import Fact
 from mnemolog.model.times import to_text
 
 _LOG = logging.getLogger("mnemolog.server")
+_BUSY = 503
+_PAUSE = 1.0
 
 # What the core tells, and how loudly it is passed on; what is not here is only counted.
 LEVELS: dict[str, tuple[int, str]] = {
@@ -91,9 +94,36 @@ def note(fact: Fact) -> None:
         _say(level, component, fact.session_id, fact.name, **numbers)
 
 
+class _Refusals:
+    """Requests that the server was too busy for: a flood of them is one line a second."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._untold = 0
+        self._told = -_PAUSE
+
+    def tell(self, is_one: bool) -> None:
+        """Count a request; say how many were refused, if nothing was said for a while."""
+        if not (is_one or self._untold):
+            return
+        now = time.monotonic()
+        with self._mutex:
+            self._untold += is_one
+            count = self._untold if now >= self._told + _PAUSE else 0
+            if count:
+                self._untold, self._told = 0, now
+        if count:
+            _say(logging.WARNING, "http", None, "busy", refused=count)
+
+
+_REFUSALS = _Refusals()
+
+
 def seen(request: Seen) -> None:
-    """A request that is over."""
-    level = logging.ERROR if request.status >= 500 else logging.DEBUG
+    """A request that is over; one that was refused for load is counted among its like."""
+    is_refused = request.status == _BUSY
+    _REFUSALS.tell(is_refused)
+    level = logging.ERROR if request.status >= 500 and not is_refused else logging.DEBUG
     _say(
         level,
         "http",
