@@ -1,11 +1,13 @@
 """A huge body, a slow client and many slow requests stand in nobody's way."""
 
 import socket
+import sys
 import threading
 import time
 
 import pytest
 
+from mnemolog.faces.http.tickets import Tickets
 from tests.faces.http.servers import in_thread
 
 
@@ -95,3 +97,16 @@ def test_as_many_requests_as_there_are_threads_and_more_are_all_answered(small):
             thread.join()
         assert statuses == [201] * 24
         assert client.get(f"/sessions/{session}").json()["entries"] == 24
+
+
+def test_a_file_that_nobody_fetches_is_let_go_when_its_time_is_over():
+    now = [0.0]
+    tickets = Tickets(lambda: now[0])
+    content = bytes(1000)
+    tickets.put("a.zip", "application/zip", content)
+    held = sys.getrefcount(content)
+    tickets.sweep()
+    assert sys.getrefcount(content) == held
+    now[0] = 601.0
+    tickets.sweep()
+    assert sys.getrefcount(content) == held - 1

@@ -28,6 +28,7 @@ class Chores:
         tick_seconds = memory.settings.knowledge.tick_seconds
         self._every(lambda: _FIGURES_SECONDS, self._figures)
         self._every(lambda: _FIGURES_SECONDS, self._house.feeds.sweep)
+        self._every(lambda: _FIGURES_SECONDS, self._house.tickets.sweep)
         self._every(lambda: memory.settings.server.maintain_minutes * 60, self._maintain)
         if self._house.worker is not None:
             self._every(lambda: tick_seconds, self._tick)

@@ -4,6 +4,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import NamedTuple
 
 from mnemolog.faces.http.problems import RefusedError
@@ -24,18 +25,17 @@ class Held(NamedTuple):
 class Tickets:
     """Files that wait to be fetched; the oldest go when they take up too much."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._mutex = threading.Lock()
         self._held: OrderedDict[str, Held] = OrderedDict()
 
     def put(self, name: str, kind: str, content: bytes) -> str:
         """Hold a file ready; says the ticket."""
+        self.sweep()
         ticket = secrets.token_urlsafe(32)
-        now = time.monotonic()
         with self._mutex:
-            self._held[ticket] = Held(name, kind, content, now + _LIVES)
-            for known in [one for one, held in self._held.items() if held.until < now]:
-                del self._held[known]
+            self._held[ticket] = Held(name, kind, content, self._clock() + _LIVES)
             while sum(len(one.content) for one in self._held.values()) > _MOST_BYTES:
                 self._held.popitem(last=False)
         return ticket
@@ -44,9 +44,16 @@ class Tickets:
         """The file of a ticket, which is worthless then; raises a 404."""
         with self._mutex:
             found = self._held.pop(ticket, None)
-        if found is None or found.until < time.monotonic():
+        if found is None or found.until < self._clock():
             raise RefusedError(
                 404, "E_TICKET", "This ticket was used before, or is too old.",
                 advice="Export again.",
             )  # fmt: skip
         return found
+
+    def sweep(self) -> None:
+        """Let go of the files whose time is over."""
+        now = self._clock()
+        with self._mutex:
+            for known in [one for one, held in self._held.items() if held.until < now]:
+                del self._held[known]
