@@ -19,6 +19,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from mnemolog.errors import MnemologError, StorageError
 from mnemolog.faces.http import logs, problems
+from mnemolog.faces.http.asked import only_known, public_names
 from mnemolog.faces.http.door import API, VISIT
 from mnemolog.faces.http.house import House, caller_of
 from mnemolog.faces.http.problems import MEDIA_TYPE, Problem, RefusedError
@@ -69,7 +70,10 @@ def make_app(house: House | None, threads: int = 24, lifespan: Lifespan | None =
         yield
 
     return _App(
-        route_handlers=[Router(API, route_handlers=[*routes(), document]), *watching.ROUTES],
+        route_handlers=[
+            Router(API, route_handlers=[*routes(), document], guards=[only_known]),
+            *watching.ROUTES,
+        ],
         dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
         middleware=[_unquoting],
         exception_handlers={
@@ -142,7 +146,7 @@ def _failed(
 def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
     """What the framework refuses: unknown paths, other methods, bodies of a wrong shape."""
     status = error.status_code
-    fields = _fields(error)
+    fields = _fields(error, _names(request))
     code = {400: "E_SCHEMA_INVALID", 404: "E_NOT_FOUND", 405: "E_METHOD"}.get(status, "E_HTTP")
     detail = "; ".join(fields.values()) or problems.TITLES.get(status, "Refused") + "."
     if isinstance(error.__cause__, SerializationException):
@@ -153,14 +157,21 @@ def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[
     return _problem(found, dict(error.headers or {}))
 
 
-def _fields(error: HTTPException) -> dict[str, str]:
+def _names(request: Request[Any, Any, Any]) -> dict[str, str]:
+    """What the parameters of the route that was asked are called by others."""
+    scope: dict[str, Any] = {**request.scope}  # a path that belongs to no route has no handler
+    return public_names(scope["route_handler"]) if "route_handler" in scope else {}
+
+
+def _fields(error: HTTPException, names: dict[str, str]) -> dict[str, str]:
     """What is wrong with which field, or with the body as a whole."""
     if not (isinstance(error, ValidationException) and isinstance(error.extra, list)):
         return {}
     found = {}
     for one in error.extra:
         if isinstance(one, dict):
-            name, told = str(one.get("key", "body"))[:100], str(one.get("message", ""))[:300]
+            key, told = str(one.get("key", "body"))[:100], str(one.get("message", ""))[:300]
+            name = names.get(key, key)
             is_missing = told == "'data'"  # the framework's name for the body
             found["body" if name == "data" else name] = "There is no body." if is_missing else told
     return found

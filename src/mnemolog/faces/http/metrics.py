@@ -73,16 +73,17 @@ class Figures:
         active = len(memory.list_sessions(state="active"))
         with self._mutex:
             write, query = self._timings["write"], self._timings["query"]
-            return {
-                "memory.sessions.active": active,
-                "memory.entries.total": sum(total.counts.values()),
-                "memory.size.bytes": total.size_bytes,
-                "memory.operations.write.duration_ms": write.quantile(0.99),
-                "memory.operations.query.duration_ms": query.quantile(0.95),
-                "memory.locks.contention.count": self._counts["lock.contended"],
-                "memory.compaction.count": self._counts["compaction.ended"],
-                "memory.errors.corruption.count": total.damaged,
-            }
+            values = (
+                active,
+                sum(total.counts.values()),
+                total.size_bytes,
+                write.quantile(0.99),
+                query.quantile(0.95),
+                self._counts["lock.contended"],
+                self._counts["compaction.ended"],
+                total.damaged,
+            )
+        return dict(zip(FIGURES, values, strict=True))
 
     def sample(self, memory: Memory, at: float) -> None:
         """Keep the figures of this moment for the charts."""
@@ -99,6 +100,17 @@ class Figures:
         return "".join(parts)
 
 
+FIGURES = (
+    "memory.sessions.active",
+    "memory.entries.total",
+    "memory.size.bytes",
+    "memory.operations.write.duration_ms",
+    "memory.operations.query.duration_ms",
+    "memory.locks.contention.count",
+    "memory.compaction.count",
+    "memory.errors.corruption.count",
+)
+"""The eight, by name."""
 _EIGHT = (
     ("memory.sessions.active", "gauge", "Sessions that are neither idle nor archived."),
     ("memory.entries.total", "gauge", "Entries that live."),

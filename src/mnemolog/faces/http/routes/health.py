@@ -9,6 +9,7 @@ from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
 from mnemolog.errors import CorruptionError
+from mnemolog.faces.http.asked import unknown
 from mnemolog.faces.http.health_shapes import (
     AuditList,
     AuditRow,
@@ -25,6 +26,7 @@ from mnemolog.faces.http.health_shapes import (
     Totals,
 )
 from mnemolog.faces.http.house import Asking
+from mnemolog.faces.http.metrics import FIGURES
 from mnemolog.faces.http.queries import Cursor, Limit, opened, sealed
 from mnemolog.faces.http.rows import entry_row
 from mnemolog.faces.http.shapes import HiddenList
@@ -72,6 +74,9 @@ def series(
     last = None if end is None else normalise(end, "to")
     if metric == "entries":
         return _growth(caller.memory, first, last, step)
+    if metric not in FIGURES:
+        known = ("entries", *FIGURES)
+        raise unknown(metric, known, f"There is no metric {metric!r:.60}.", "metric")
     caller.owner("see figures of everything")
     figures = caller.house.figures
     if not figures.series:  # the first is taken a minute after the start, unless somebody asks

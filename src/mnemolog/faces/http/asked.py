@@ -1,0 +1,39 @@
+"""What a route is asked by: the names of its query as others know them; no others are taken."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.params import HeaderParameter, PathParameter, QueryParameter
+
+from mnemolog.faces.http.problems import RefusedError
+
+_Kinds = tuple[type[Any], ...]
+_ANYWHERE: _Kinds = (QueryParameter, PathParameter, HeaderParameter)
+
+
+def public_names(handler: BaseRouteHandler, kinds: _Kinds = _ANYWHERE) -> dict[str, str]:
+    """What the parameters of a route are called by whoever asks it."""
+    parameters = handler.parsed_fn_signature.parameters.values()
+    marks: list[tuple[str, Any]] = [(one.name, one.kwarg_definition) for one in parameters]
+    return {name: mark.name or name for name, mark in marks if isinstance(mark, kinds)}
+
+
+def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Refuse a query that says what the route does not listen to; raises a 400."""
+    if not connection.scope["query_string"]:
+        return
+    known = set(public_names(handler, (QueryParameter,)).values())
+    for name in connection.query_params:
+        if name not in known:
+            raise unknown(name, known, f"This route takes no {name!r:.60}.", name[:100])
+
+
+def unknown(name: str, known: Iterable[str], message: str, field: str) -> RefusedError:
+    """The refusal of a name that is not known: with the nearest one, or all that there are."""
+    near = difflib.get_close_matches(name[:100], names := sorted(known), 1)
+    others = f"Use {', '.join(names)}." if names else "Leave it out."
+    advice = f"Did you mean {near[0]!r}?" if near else others
+    return RefusedError(400, "E_SCHEMA_INVALID", message, advice=advice, field=field)

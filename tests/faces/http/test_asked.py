@@ -1,0 +1,62 @@
+"""A query that a route does not understand is refused with the nearest name, never ignored."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "advice"),
+    [
+        ("/sessions?stat=active", "stat", "Did you mean 'state'?"),
+        ("/sessions?in_state=active", "in_state", "Did you mean 'state'?"),
+        ("/sessions/x/entries?afer_seq=1", "afer_seq", "Did you mean 'after_seq'?"),
+        ("/stats/series?fron=-7d", "fron", "Did you mean 'from'?"),
+        ("/me?verbose=1", "verbose", "Leave it out."),
+        ("/stats/recalled?marmot=", "marmot", "Use sessions."),
+    ],
+)
+def test_a_name_that_a_route_does_not_know_is_refused(owner, path, name, advice):
+    told = owner.get(path)
+    assert told.status_code == 400
+    assert (told.json()["code"], told.json()["advice"]) == ("E_SCHEMA_INVALID", advice)
+    assert list(told.json()["fields"]) == [name]
+
+
+@pytest.mark.parametrize(
+    ("metric", "advice"),
+    [
+        ("entrys", "Did you mean 'entries'?"),
+        ("memory.size.byte", "Did you mean 'memory.size.bytes'?"),
+        ("at", "Use entries, memory.compaction.count"),
+    ],
+)
+def test_a_metric_that_there_is_none_of_is_refused(owner, metric, advice):
+    told = owner.get("/stats/series", params={"metric": metric})
+    assert told.status_code == 400
+    assert told.json()["advice"].startswith(advice)
+    assert list(told.json()["fields"]) == ["metric"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/sessions?state=gone", "state"),
+        ("/sessions?limit=0", "limit"),
+        ("/hidden?limit=x", "limit"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_told_by_the_name_that_was_sent(owner, path, field):
+    told = owner.get(path)
+    assert told.status_code == 400
+    assert list(told.json()["fields"]) == [field]
+
+
+def test_every_route_still_takes_what_its_page_says(owner):
+    document = owner.get("/openapi.json").json()
+    refused = []
+    for path, operations in document["paths"].items():
+        named = [p for p in operations.get("get", {}).get("parameters", ()) if p["in"] == "query"]
+        for one in named:
+            told = owner.get(path.removeprefix("/api/v1"), params={one["name"]: "1"})
+            if "This route takes no" in told.text:
+                refused.append((path, one["name"]))
+    assert refused == []
