@@ -89,3 +89,25 @@ def test_a_job_that_runs_when_the_server_stops_is_finished_first(tmp_path):
     [kept] = [one for one in JobFile(str(root)).read() if one["id"] == job]
     assert kept["state"] in ("done", "interrupted")
     assert json.dumps(kept).count("nowhere") == 0
+
+
+def test_an_erasure_that_was_cut_short_is_finished_and_its_job_is_told(tmp_path):
+    root = tmp_path / "store"
+    with Memory.open(root) as memory:
+        session = memory.create_session().id
+        entry = memory.add_memory(session, type="note", content="the marmot whistles").id
+        memory.query(session, text="marmot")
+    record = {"at": "2026-11-15T00:00:00.000Z", "action": "erase", "session_id": session,
+              "entries": 1, "actor": "owner", "reason": "", "criteria": {"ids": 1}}  # fmt: skip
+    left = {"v": 1, "operation": "erase", "kind": "session", "log": session, "run": "",
+            "ids": [entry], "limits": ["1"], "audit": json.dumps(record),
+            "audit_id": "0123456789abcdef"}  # fmt: skip
+    (root / "intents" / "0123456789abcdef.json").write_text(json.dumps(left))
+    job = {"id": "job_1", "action": "erase", "state": "running",
+           "started_at": "2026-11-15T00:00:00.000Z"}  # fmt: skip
+    JobFile(str(root)).write([job])
+    with in_process(root) as (server, _), server.client() as client:
+        assert client.get(f"/sessions/{session}/entries").json()["items"] == []
+        assert client.get("/jobs/job_1").json()["state"] == "interrupted"
+    found = [path for path in root.rglob("*") if path.is_file() and b"marmot" in path.read_bytes()]
+    assert found == []

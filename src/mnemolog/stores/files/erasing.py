@@ -36,6 +36,7 @@ from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
 from mnemolog.stores.files.archiving import at_home
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
+from mnemolog.stores.files.jobs import is_list
 from mnemolog.stores.files.uprooting import uproot, uproot_session
 from mnemolog.stores.files.uses import NAME as USES
 
@@ -337,7 +338,8 @@ def _discarder(disk: Disk) -> Purge:
         with _alone_with_index(disk):
             for name in disk.list(paths.INDEX):
                 found = disk.stat(f"{paths.INDEX}/{name}")
-                if found is not None and not found.is_folder and name not in GATES:
+                is_kept = name in GATES or is_list(name)
+                if found is not None and not found.is_folder and not is_kept:
                     disk.unlink(f"{paths.INDEX}/{name}")
         return True
 

@@ -5,6 +5,7 @@ the server: a list that nobody holds is of one that ended, and the next to start
 """
 
 import json
+import re
 from typing import Any
 
 from mnemolog import fs, paths
@@ -14,6 +15,12 @@ from mnemolog.fs.real import RealDisk
 from mnemolog.stores.files.upkeep import taken
 
 _MOST_SERVERS = 64
+_LIST = re.compile(r"server-jobs(-\d+)?\.json")
+
+
+def is_list(name: str) -> bool:
+    """Whether a file in the index's folder is a list of jobs: no part of the index, no content."""
+    return _LIST.fullmatch(name) is not None
 
 
 class JobFile:
