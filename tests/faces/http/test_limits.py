@@ -110,3 +110,14 @@ def test_a_file_that_nobody_fetches_is_let_go_when_its_time_is_over():
     now[0] = 601.0
     tickets.sweep()
     assert sys.getrefcount(content) == held - 1
+
+
+def test_the_refusal_of_a_request_whose_body_comes_late_still_arrives(small):
+    for _ in range(3):
+        head = (
+            f"POST /api/v1/sessions HTTP/1.1\r\nHost: {small.host}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 20000\r\n\r\n"
+        )
+        told = raw(small, head, b"x" * 10000, b"x" * 10000, pause=0.1)
+        assert told.startswith(b"HTTP/1.1 401")
+        assert b"E_TOKEN" in told

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import subprocess
 import sys
 import time
@@ -221,6 +222,22 @@ def test_a_flood_of_refusals_is_one_warning_a_second_with_their_count(tmp_path):
     assert {line["level"] for line in lines} == {"WARN"}
     assert sum(line["metadata"]["refused"] for line in busy) == 40
     assert len(busy) < 40
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error_of_the_server(tmp_path):
+    with in_process(tmp_path / "store") as (server, process):
+        host, _, port = server.host.partition(":")
+        with socket.create_connection((host, int(port)), timeout=60) as wire:
+            head = f"POST /api/v1/sessions HTTP/1.1\r\nHost: {server.host}\r\n"
+            wire.sendall(f"{head}Authorization: Bearer {server.token}\r\n".encode())
+            wire.sendall(b"Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{")
+            wire.shutdown(socket.SHUT_WR)
+            assert not wire.recv(1000).startswith(b"HTTP/1.1 5")
+        statuses = [line for line in figures(server)[1].splitlines() if "/api/v1/sessions" in line]
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+    assert [line for line in statuses if 'status="5' in line] == []
+    assert errors == ""
 
 
 def test_large_figures_are_told_to_the_last_digit(tmp_path):

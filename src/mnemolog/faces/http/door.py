@@ -135,6 +135,8 @@ class Door:
         except (MnemologError, RefusedError) as error:
             if answer.status:
                 raise  # too late to say it in another way
+            if answer.body is None:  # nobody has begun to read it
+                await limits.drained(receive, _length(gathered(scope["headers"])))
             await _tell(answer, error, request_id)
         finally:
             route = str(scope.get("path_template") or _route(scope))
@@ -160,7 +162,9 @@ class Door:
             scope[VISIT] = Visit(request_id, known, reach)
         most = self._most(path)
         _check_length(given, most)
-        body = answer.body = Measured(receive, most, self._terms.body_seconds)
+        is_due = _length(given) > 0 or b"transfer-encoding" in given
+        body = Measured(receive, most, self._terms.body_seconds, is_due=is_due)
+        answer.body = body
         await self._place(path)(scope, body, answer)
 
     def _admitted(self, path: str, method: str, given: Headers) -> Pass | None:
@@ -237,9 +241,14 @@ def _check_writing(known: Pass, reach: Reach, method: str, path: str) -> None:
 
 
 def _check_length(given: Headers, most: int) -> None:
-    lengths = given.get(b"content-length", [])
-    if lengths and lengths[0].isdigit() and int(lengths[0]) > most:
+    if _length(given) > most:
         raise limits.too_large(most)
+
+
+def _length(given: Headers) -> int:
+    """How long a body says it is; 0 where it does not."""
+    lengths = given.get(b"content-length", [])
+    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
 
 
 def _header(given: Headers, what: str) -> str | None:

@@ -11,6 +11,8 @@ from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.mcp.guard import Message, Receive
 
 _MOST_KNOWN = 4096
+_SMALL = 64 * 1024
+_DRAIN_SECONDS = 1.0
 
 
 class Rate:
@@ -51,10 +53,13 @@ def too_many(seconds: float) -> RefusedError:
 class Measured:
     """The body of a request, as long as it stays small enough and comes in time."""
 
-    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+    def __init__(
+        self, receive: Receive, most: int, seconds: float, *, is_due: bool = False
+    ) -> None:
         self._receive = receive
         self._most = most
         self._left = seconds
+        self._is_due = is_due
         self._size = 0
         self._is_whole = False
         self.is_refused = False
@@ -70,12 +75,27 @@ class Measured:
             self.is_refused = True
             raise RefusedError(408, "E_SLOW", "The body did not arrive in time.") from None
         self._left -= time.monotonic() - began
+        if self._is_due and message["type"] == "http.disconnect":
+            self.is_refused = True
+            raise RefusedError(400, "E_CUT_SHORT", "The body ended before it was whole.")
         self._size += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
         if self._size > self._most:
             self.is_refused = True
             raise too_large(self._most)
         return message
+
+
+async def drained(receive: Receive, length: int) -> None:
+    """Take in the small body of a request that is refused: a connection that is closed before it
+    came is reset, and the answer may be lost with it."""
+    left = _SMALL
+    with anyio.move_on_after(_DRAIN_SECONDS):
+        while length <= _SMALL and left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if not message.get("more_body", False):
+                return
 
 
 def too_large(most: int) -> SizeLimitError:
