@@ -12,7 +12,7 @@ import pytest
 from mnemolog import Memory
 from mnemolog.faces.http import page
 from tests.conftest import SetClock
-from tests.faces.http.servers import finished, in_thread
+from tests.faces.http.servers import finished, in_thread, wait_until
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -342,9 +342,31 @@ def test_a_node_is_written_read_versioned_and_guarded(owner):
 def test_the_worker_and_the_review_can_be_looked_at(owner):
     assert owner.get("/worker").json()["state"] in ("idle", "working")
     assert owner.post("/worker/tick").json()["done"] >= 0
-    assert owner.get("/review").json() == {"items": [], "total": 0}
+    nothing = {"items": [], "next_cursor": None, "total": 0, "total_exact": True}
+    assert owner.get("/review").json() == nothing
     gone = owner.post("/review/nope", json={"verdict": "accept"})
     assert gone.status_code == 404
+
+
+def test_the_review_is_paged_by_what_waits_and_not_by_its_number(owner, server):
+    server.memory.create_session("una", session_id="una", agent_ids=["analyst"])
+    for key in ("editor", "shell", "theme"):
+        content = {"key": key, "value": "dark"}
+        server.memory.add_memory(
+            "una", type="preference", content=content, agent_id="analyst", origin="tool"
+        )
+        server.memory.sleep_session("una")
+        owner.post("/worker/tick")
+    wait_until(lambda: owner.get("/review").json()["total"] == 3)
+    whole = [one["id"] for one in owner.get("/review").json()["items"]]
+    first = owner.get("/review", params={"limit": 2}).json()
+    assert ([one["id"] for one in first["items"]], first["total"]) == (whole[:2], 3)
+    owner.post(f"/review/{whole[0]}", json={"verdict": "reject"})
+    rest = owner.get("/review", params={"limit": 2, "cursor": first["next_cursor"]}).json()
+    assert [one["id"] for one in rest["items"]] == whole[2:]
+    assert (rest["next_cursor"], rest["total"]) == (None, 2)
+    for one in whole[1:]:
+        owner.post(f"/review/{one}", json={"verdict": "reject"})
 
 
 def test_health_tells_totals_curves_rules_findings_and_settings(owner, session):

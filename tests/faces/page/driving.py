@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Response, expect
 
 from tests.faces.processes import COMMAND
 
@@ -113,6 +113,7 @@ class Tab:
         page.on("dialog", self._refuse)
         page.on("console", lambda said: self._hear(said.type, said.text))
         page.on("request", self._see)
+        page.on("response", self._check)
         page.on("requestfinished", lambda request: self._under_way.discard(request))
         page.on("requestfailed", lambda request: self._under_way.discard(request))
 
@@ -130,6 +131,12 @@ class Tab:
             self.wrong.append(f"request: {request.url}")
         if not request.url.endswith(EVENTS):
             self._under_way.add(request)
+
+    def _check(self, answer: Response) -> None:
+        # What the page asks by itself must make sense to the server; a part of it that is refused
+        # may show nothing at all, like a badge.
+        if answer.status == 400 and answer.request.method == "GET":
+            self.wrong.append(f"refused: {answer.url}")
 
     def open(self, path: str) -> Page:
         """Go to an address of the page and wait until its view stands."""

@@ -183,7 +183,9 @@ class Proposals(msgspec.Struct, kw_only=True):
     """What waits, oldest first."""
 
     items: list[ProposalRow]
+    next_cursor: str | None
     total: int
+    total_exact: bool
 
 
 class Judged(Body):

@@ -16,15 +16,20 @@ from mnemolog.faces.http.node_shapes import (
     Written,
 )
 from mnemolog.faces.http.problems import RefusedError
-from mnemolog.model.lesson import Due
+from mnemolog.faces.http.queries import Cursor, Limit, opened, sealed
+from mnemolog.model.lesson import Due, Waiting
 from mnemolog.worker import Worker
 
 
 @get("/review", sync_to_thread=True)
-def review(caller: Asking) -> Proposals:
-    """What waits for a person's yes, with what it would change."""
+def review(caller: Asking, limit: Limit = 50, cursor: Cursor = None) -> Proposals:
+    """What waits for a person's yes, with what it would change; oldest first."""
     memory = caller.memory
     found = memory.proposals()
+    # By a place, not by a number: what is judged meanwhile is gone from the list.
+    after = opened(cursor, tuple[str, str])
+    rest = found if after is None else [one for one in found if _place(one) > after]
+    shown = rest[:limit]
     rows = [
         ProposalRow(
             id=one.id,
@@ -40,9 +45,18 @@ def review(caller: Asking) -> Proposals:
             created_at=one.created_at,
             base_hash=one.edit.expected,
         )
-        for one in found
+        for one in shown
     ]
-    return Proposals(items=rows, total=len(rows))
+    return Proposals(
+        items=rows,
+        next_cursor=sealed(*_place(shown[-1])) if len(rest) > limit else None,
+        total=len(found),
+        total_exact=True,
+    )
+
+
+def _place(waiting: Waiting) -> tuple[str, str]:
+    return waiting.created_at, waiting.id
 
 
 @post("/review/{proposal_id:str}", sync_to_thread=True, status_code=200)

@@ -18,7 +18,7 @@ import { toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 export function View() {
-  const load = useLoad((stop) => get("/review", {}, stop), ["review"], { topics: ["review", "worker"] });
+  const load = useLoad((stop) => get("/review", { limit: 200 }, stop), ["review"], { topics: ["review", "worker"] });
   const head = useRef(/** @type {any} */ (null));
   const step = (by) => {
     const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".proposal")]);
