@@ -123,10 +123,11 @@ def test_a_scoped_stream_hears_only_of_its_own(server, owner, session):
 @pytest.mark.parametrize("how", ["revoked", "narrowed"])
 def test_an_open_stream_ends_with_its_token(server, owner, session, how):
     file = TokenFile(str(server.root))
-    token, made = file.issue("scoped", datetime.now(UTC), None, agents=("architect", "analyst"))
+    # A scope that nobody followed yet: its feed begins now, and tells nothing of the fixture's.
+    token, made = file.issue("scoped", datetime.now(UTC), None, agents=("architect", how))
     with server.client(token) as client:
         told = listening(client, 1)
-        wait_until(lambda: readers(server, Scope("architect", None, ("analyst",))) == 1)
+        wait_until(lambda: readers(server, Scope("architect", None, (how,))) == 1)
         if how == "revoked":
             file.revoke(made.id)
         else:
