@@ -119,7 +119,7 @@ class Writer:
 
     def locked(self) -> "Locked":
         """Hold the checked lock; an error of the disk inside the block drops the handle."""
-        return Locked(self)
+        return _Minded(self)
 
     def append(self, compose: Callable[[Handle], tuple[bytes, int]], what: What) -> File:
         """Write what `compose` makes under the lock; returns the file, which is not synced yet.
@@ -223,6 +223,15 @@ class Locked:
         self._handle = None
         if isinstance(error, FileNotFoundError):  # the whole log went while it was worked on
             raise self._writer.place.missing() from None
+
+
+class _Minded(Locked):
+    """The same for a block that nobody minds: what an interrupt kept is given back in the end.
+
+    Appending minds its own: Python drops an interrupt that comes where a `__del__` begins.
+    """
+
+    __slots__ = ()
 
     def __del__(self) -> None:
         handle: Handle | None = getattr(self, "_handle", None)
