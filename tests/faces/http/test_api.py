@@ -342,8 +342,8 @@ def test_a_node_is_written_read_versioned_and_guarded(owner):
 def test_the_worker_and_the_review_can_be_looked_at(owner):
     assert owner.get("/worker").json()["state"] in ("idle", "working")
     assert owner.post("/worker/tick").json()["done"] >= 0
-    nothing = {"items": [], "next_cursor": None, "total": 0, "total_exact": True}
-    assert owner.get("/review").json() == nothing
+    found = owner.get("/review").json()
+    assert found == {"items": [], "next_cursor": None, "total": 0, "total_exact": True}
     gone = owner.post("/review/nope", json={"verdict": "accept"})
     assert gone.status_code == 404
 
