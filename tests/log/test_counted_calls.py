@@ -61,22 +61,39 @@ def test_what_others_wrote_is_followed_with_one_look_and_one_read(disk, root):
     assert disk.count("read") == disk.count("size") == 1
 
 
+def called_by_an_append(memory):
+    """The functions that are called while one message is added."""
+    calls: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            calls.append(frame.f_code.co_qualname)
+
+    message = {"role": "user", "content": "one more", "agent_id": "architect"}
+    sys.setprofile(note)
+    memory.add_conversation("talk", message)
+    sys.setprofile(None)
+    return calls
+
+
 def test_an_append_takes_few_calls_of_functions(root):
     """Each costs an append a third of a microsecond; there were 170 of them once."""
     with Memory.open(root, environ={}) as memory:
         memory.create_session(session_id="talk")
-        message = {"role": "user", "content": "one more", "agent_id": "architect"}
-        memory.add_conversation("talk", message)
-        calls: list[str] = []
-
-        def note(frame: FrameType, event: str, _: object) -> None:
-            if event == "call":
-                calls.append(frame.f_code.co_qualname)
-
-        sys.setprofile(note)
-        memory.add_conversation("talk", message)
-        sys.setprofile(None)
+        memory.add_memory("talk", content="the first")
+        calls = called_by_an_append(memory)
     assert 40 < len(calls) <= 90, calls
+
+
+def test_a_line_that_somebody_else_wrote_costs_an_append_a_handful_of_calls(root):
+    with Memory.open(root, environ={}) as memory, Memory.open(root, environ={}) as other:
+        memory.create_session(session_id="talk")
+        memory.add_memory("talk", content="the first")
+        alone = called_by_an_append(memory)
+        other.add_memory("talk", content="by somebody else")
+        after = called_by_an_append(memory)
+        assert memory.get_entries("talk")[-1].seq == 4
+    assert len(after) - len(alone) <= 6, after
 
 
 def test_a_batch_of_100_is_one_write_and_one_sync(disk):

@@ -83,6 +83,27 @@ def test_every_line_verifies_and_gives_its_entry_back(content, seq):
     assert (found.content, found.seq) == (content, seq)
 
 
+@given(content=st.dictionaries(TEXT, VALUES, min_size=1, max_size=3) | TEXT, seq=st.integers(1))
+def test_the_numbers_of_a_line_are_told_without_decoding_it(content, seq):
+    line = Draft(entry(content)).line(seq).rstrip(b"\n")
+    told = lines.numbers(line)
+    assert told == ((1, seq) if seq < 10**18 else None)
+
+
+def test_the_numbers_of_a_line_that_is_damaged_or_written_in_another_way_are_not_told():
+    line = independent.build(7, "mem_1", {"seq": 9})[:-1]
+    assert lines.numbers(line) == (1, 7)
+    assert lines.numbers(line.replace(b"mem_1", b"mem_2")) is None
+    assert lines.numbers(line[10:]) is None
+    assert lines.numbers(b"") is None
+    blank = Draft(entry("said")).line(7, blanks=3)[:-1]
+    spaced = independent.seal({"id": "mem_1", "v": 1, "seq": 7})[:-1]
+    inside = independent.seal({"v": 1, "content": {"seq": 7}})[:-1]
+    for other in (blank, spaced, inside):
+        assert lines.verify(other)
+        assert lines.numbers(other) is None
+
+
 @pytest.mark.req("S002-129")
 @given(place=st.integers(0, 10_000), flip=st.integers(1, 255))
 def test_one_changed_byte_anywhere_is_noticed(place, flip):

@@ -8,11 +8,13 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from mnemolog import Memory
 from mnemolog.errors import ConcurrencyError, LockTimeoutError, SizeLimitError
+from mnemolog.fs.lock import Lock
 from mnemolog.settings import Settings
 
 HOLD = """
@@ -149,6 +151,34 @@ def test_a_writer_waits_and_goes_on_as_soon_as_the_lock_is_free(memory, sid, fol
     assert done.wait(10)
     thread.join()
     assert [one.content for one in memory.get_entries(sid)] == ["waited"]
+
+
+class _Busy:
+    """A lock file that somebody else has for so many looks."""
+
+    ident = (0, 0)
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def try_lock(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+    def unlock(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("looks", "sleeps"), [(0, 0), (5, 0), (15, 3)])
+def test_a_lock_that_is_held_for_a_moment_only_is_waited_for_without_sleeping(
+    monkeypatch, looks, sleeps
+):
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    busy: Any = _Busy(looks)
+    lock = Lock(busy, "talk")
+    lock.acquire(time.monotonic() + 60)
+    assert slept == [0.0002 * 2**number for number in range(sleeps)]
 
 
 @pytest.mark.req("S001-050", "S001-053", "S001-165", "S002-059")

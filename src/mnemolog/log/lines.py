@@ -24,6 +24,9 @@ _SUM_LENGTH = len(_SUM) + 64 + len(_SUM_END)
 _OF_NAME = slice(-_SUM_LENGTH, -64 - len(_SUM_END))
 _OF_TOTAL = slice(-64 - len(_SUM_END), -len(_SUM_END))
 _START = re.compile(rb'\{"v":\d+,"id":')
+_VERSION = re.compile(rb'\{"v":(\d{1,9}),')
+_NUMBER = re.compile(rb',"seq":(\d{1,18})$')
+_NUMBER_LENGTH = len(b',"seq":') + 18
 _MAX_SALVAGE = 64
 _HIDDEN = b"[REDACTED:"
 _PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,64})")
@@ -56,6 +59,16 @@ def verify(line: bytes) -> bytes | None:
     claimed = line[_OF_TOTAL]
     actual = sha256(line[:-_SUM_LENGTH]).hexdigest().encode()
     return claimed if claimed == actual else None
+
+
+def numbers(line: bytes) -> tuple[int, int] | None:
+    """The version and the number of a valid line, as `Draft` writes it; None if they stand
+    elsewhere in it, as in lines that something else wrote, or if it is damaged."""
+    version = _VERSION.match(line)
+    number = _NUMBER.search(line[-_SUM_LENGTH - _NUMBER_LENGTH : -_SUM_LENGTH])
+    if version is None or number is None or not verify(line):
+        return None
+    return int(version[1]), int(number[1])
 
 
 def hidden_in(line: bytes) -> tuple[str, ...]:
