@@ -10,7 +10,7 @@ The order, each step only as far as the one before it did not suffice:
 Preferences and decisions that somebody approved are never moved.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -57,9 +57,9 @@ def judge(entries: list[Weighed], needs: Needs) -> Verdict:
     scored = [(relevance(one, needs), one) for one in rest if not one.died and is_free(one.entry)]
     free = sorted(scored, key=lambda pair: (pair[0], pair[1].entry.seq))
     floor = needs.settings.compaction.relevance_floor
-    move = [one for score, one in free if score < floor]
-    move += _until_it_fits(rest, move, free, needs)
-    return Verdict(drop, frozenset(one.entry.id for one in move))
+    faint = [one for score, one in free if score < floor]
+    more = _until_it_fits(rest, faint, free[len(faint) :], needs)
+    return Verdict(drop, frozenset(one.entry.id for one in (*faint, *more)))
 
 
 def expired(entries: list[Weighed], now: datetime, undelete_days: int) -> frozenset[str]:
@@ -70,7 +70,7 @@ def expired(entries: list[Weighed], now: datetime, undelete_days: int) -> frozen
 
 def _until_it_fits(
     rest: list[Weighed], moved: list[Weighed], free: list[tuple[float, Weighed]], needs: Needs
-) -> Iterable[Weighed]:
+) -> Iterator[Weighed]:
     """Deleted entries first, then the least relevant share of what is left, again and again."""
     size = sum(one.bytes for one in rest) - sum(one.bytes for one in moved)
     for one in (one for one in rest if one.died):
@@ -78,7 +78,7 @@ def _until_it_fits(
             return
         size -= one.bytes
         yield one
-    left = [one for _, one in free[len(moved) :]]
+    left = [one for _, one in free]
     share = 1 - needs.settings.compaction.keep_fraction
     for _ in range(_MOST_ROUNDS):
         if size <= needs.room or not left:
