@@ -1,11 +1,15 @@
 """What to do when the index cannot be used: it is derived, so it is made anew where that helps."""
 
+import errno
 import sqlite3
 
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageFullError, StorageIOError
 
 # What SQLite, the system, and numpy raise when files are missing, damaged or too short.
 TROUBLE = (sqlite3.Error, OSError, IndexError, TypeError, ValueError)
+
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def is_damaged(error: Exception) -> bool:
@@ -17,16 +21,25 @@ def is_damaged(error: Exception) -> bool:
 
 def told(error: Exception) -> MnemologError:
     """The error in our own words."""
-    text = str(error)
-    if "locked" in text:
+    if _of_sqlite(error) in _LOCKED:
         return LockTimeoutError(
             "The index is locked by another process.", advice="Try again; entries are safe."
         )
-    if "full" in text or "No space" in text:
+    if _of_sqlite(error) == sqlite3.SQLITE_FULL or _of_system(error) in _FULL:
         return StorageFullError(
             "No space left for the index.", advice="Free some space; entries are safe."
         )
     return StorageIOError(
-        f"The index cannot be used: {text}.",
+        f"The index cannot be used: {error}.",
         advice="Make the folder `index` writable, or delete it: it comes back by itself.",
     )
+
+
+def _of_sqlite(error: Exception) -> int | None:
+    """SQLite's number for an error, without its additions; what we raise ourselves has none."""
+    number: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if number is None else number & 0xFF
+
+
+def _of_system(error: Exception) -> int | None:
+    return error.errno if isinstance(error, OSError) else None
