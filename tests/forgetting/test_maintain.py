@@ -51,6 +51,22 @@ def agreed(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_a_broken_audit_is_told_and_keeps_nothing_from_being_kept_in_order(
+    root, agreed, sid, clock, is_dry
+):
+    say(agreed, sid, "m1")
+    agreed.create_session(session_id="quiet")
+    path = root / "audit.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"actor":"owner"', b'"actor":"nobody"'))
+    clock.advance(days=91)
+    done = agreed.maintain(dry_run=is_dry)
+    assert done.purge is not None
+    assert done.purge.tombstoned.count == 1
+    assert "quiet" in done.archived
+    assert "audit" in " ".join(done.notes)
+
+
 # --- when it purges
 
 

@@ -69,8 +69,7 @@ class Inspecting(Leafing):
     def purge_runs(self) -> PurgeRuns:
         """When retention was last applied, and when it is due next; for the owner alone."""
         self._for_owner("see when retention is applied")
-        lines = self._keeper.audited(is_strict=False)
-        last = max((line.at for line in lines if line.action == "purge"), default=None)
+        last = self._last_purge()
         privacy = self.settings.privacy
         if not privacy.auto_purge:
             return PurgeRuns(last=last, next=None)

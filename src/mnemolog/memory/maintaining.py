@@ -58,7 +58,7 @@ class Maintaining(Archiving, Purging):
             compacted=tuple(compacted),
             ended_runs=tuple(ended),
             failed={**left, **(idle.failed if idle else {}), **failed},
-            notes=notes,
+            notes=(*notes, *self._audit_trouble()),
         )
 
     def _would_maintain(self, purge: bool, progress: Progress | None) -> Maintenance:
@@ -73,6 +73,7 @@ class Maintaining(Archiving, Purging):
             compacted=tuple(session_id for session_id, _ in self._large(failed)),
             ended_runs=tuple(one.run_id for one in self._left_runs(failed)),
             failed=failed,
+            notes=self._audit_trouble(),
         )
 
     def _purge_if_due(

@@ -19,6 +19,7 @@ _SHORTEST = 12
 LONGEST_REASON = 500
 _MOST_SHOWN = 100
 INDEX = "index/"
+PURGE = "purge"
 
 
 class Proving(Base):
@@ -55,16 +56,22 @@ class Proving(Base):
             return ()
         lines = self._keeper.audited(is_strict=False)
         known = dict.fromkeys(line.place for line in lines if line.action == "backup")
-        return (*known, *self._audit_trouble())
+        return (*known, *(f"perhaps others: {why}" for why in self._audit_trouble()))
 
     def _audit_trouble(self) -> tuple[str, ...]:
-        """A broken audit must not stop an erasure, but whoever relies on it is told."""
+        """A broken audit must not stop what it records, but whoever relies on it is told."""
         try:
             for _ in self._keeper.audited():
                 pass
         except CorruptionError as error:
-            return (f"perhaps others: {error}",)
+            return (str(error),)
         return ()
+
+    def _last_purge(self) -> str | None:
+        """When this root was last purged, by what can be read; None if it never was, so that
+        nobody agreed yet."""
+        lines = self._keeper.audited(is_strict=False)
+        return max((line.at for line in lines if line.action == PURGE), default=None)
 
     def _reason(self, given: object) -> str:
         """A reason as it is kept: short, and without secrets."""

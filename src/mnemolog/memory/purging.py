@@ -12,6 +12,7 @@ from mnemolog.errors import (
     SessionNotFoundError,
 )
 from mnemolog.memory.forgetting import Forgetting
+from mnemolog.memory.proving import PURGE
 from mnemolog.model.entry import Entry
 from mnemolog.model.maintenance import Purge, Reach
 from mnemolog.model.session import Manifest
@@ -21,7 +22,6 @@ from mnemolog.policy.retention import Due, Kept, Terms, due
 from mnemolog.ports import SHARED, LogKey, Progress
 
 MAINTAIN = "maintain"
-PURGE = "purge"
 REASON = "retention"
 
 # So many tombstones are one write: they hold up the writers of their log for no longer.
@@ -57,11 +57,6 @@ class Purging(Forgetting):
                     advice="Nothing was purged. Try again when it is done.",
                 )
             return self._purge(progress, at)
-
-    def _last_purge(self) -> str | None:
-        """When this root was last purged; None if it never was, so that nobody agreed yet."""
-        found = [line.at for line in self._keeper.audited() if line.action == PURGE]
-        return max(found, default=None)
 
     def _purge(
         self,
