@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mnemolog import Memory
 from mnemolog.fs.real import RealDisk
-from mnemolog.stores.files.restoring import restore_root
+from mnemolog.stores.files.moving.restoring import restore_root
 from tests.log.independent import records
 from tests.log.second import open_second
 from tests.memory.crowds import Crowd, Noted, acknowledged, check_log

@@ -15,7 +15,7 @@ import pytest
 from mnemolog import Memory
 from mnemolog.log import sessions
 from mnemolog.settings import Settings
-from mnemolog.stores.files.mover import FilesMover
+from mnemolog.stores.files.moving.mover import FilesMover
 from mnemolog.testing import FixedClock, Recorder, SimulatedDisk, sampled
 from tests.crash_stories import SEED, opened, tiny_segments
 from tests.log.second import SECOND, open_second

@@ -14,7 +14,7 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.model.entry import FORMAT
-from mnemolog.stores.files.restoring import restore_root
+from mnemolog.stores.files.moving.restoring import restore_root
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

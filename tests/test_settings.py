@@ -23,7 +23,7 @@ from mnemolog.settings import (
 from mnemolog.settings.layers import from_mapping, variable
 from mnemolog.settings.page import DOCUMENTS, page
 from mnemolog.settings.spellings import DOCUMENT_PATTERNS, RENAMED, RETIRED
-from mnemolog.stores.files import config_file
+from mnemolog.stores.files.serving import config_file
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 

@@ -2,7 +2,7 @@
 
 from mnemolog import Memory
 from mnemolog.model.lesson import Edit, Waiting
-from mnemolog.stores.files.restoring import restore_root
+from mnemolog.stores.files.moving.restoring import restore_root
 
 
 def test_a_backup_carries_nodes_versions_and_proposals(memory, root, tmp_path):

@@ -10,7 +10,7 @@ from mnemolog.settings import Settings
 from mnemolog.stores import make_redactor
 from mnemolog.stores.files import FilesStore
 from mnemolog.stores.files.keeper import FilesKeeper
-from mnemolog.stores.files.mover import FilesMover
+from mnemolog.stores.files.moving.mover import FilesMover
 from mnemolog.testing import FixedClock
 
 

@@ -19,8 +19,8 @@ from mnemolog.fs import Mode
 from mnemolog.fs.real import RealDisk, RealFile
 from mnemolog.log import intents
 from mnemolog.settings import Settings
-from mnemolog.stores.files.mover import FilesMover
-from mnemolog.stores.files.restoring import restore_root
+from mnemolog.stores.files.moving.mover import FilesMover
+from mnemolog.stores.files.moving.restoring import restore_root
 
 NOW = "2026-11-15T09:00:00.000Z"
 DERIVED = ("index", "intents", "leases")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnemolog.errors import InvalidFormatError
-from mnemolog.stores.files.restoring import Limits, restore_root
+from mnemolog.stores.files.moving.restoring import Limits, restore_root
 
 Member = tuple[tarfile.TarInfo, bytes]
 

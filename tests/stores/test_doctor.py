@@ -19,10 +19,11 @@ from mnemolog.errors import LockTimeoutError, StorageIOError
 from mnemolog.fs.mounts import file_system
 from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
-from mnemolog.stores.files import doctor, findings_root
-from mnemolog.stores.files.findings import KINDS, Finding, Tally
-from mnemolog.stores.files.findings_root import Around
-from mnemolog.stores.files.findings_sessions import SessionCheck
+from mnemolog.stores.files import doctor
+from mnemolog.stores.files.doctor import root
+from mnemolog.stores.files.doctor.findings import KINDS, Finding, Tally
+from mnemolog.stores.files.doctor.root import Around
+from mnemolog.stores.files.doctor.sessions import SessionCheck
 from tests.log.rewriting import rewrite
 
 HOUR = timedelta(hours=1)
@@ -259,7 +260,7 @@ def test_a_local_file_system_is_none(root, memory, codes, kind):
     ],
 )
 def test_a_folder_that_is_synced_is_known_by_its_name(path, folder):
-    assert findings_root.synced_by(path) == folder
+    assert root.synced_by(path) == folder
 
 
 def test_a_synced_folder_is_a_warning(tmp_path, codes):

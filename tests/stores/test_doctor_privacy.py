@@ -9,7 +9,7 @@ import pytest
 from mnemolog.fs.real import RealDisk
 from mnemolog.settings import Settings
 from mnemolog.stores.files import doctor
-from mnemolog.stores.files.findings import Finding
+from mnemolog.stores.files.doctor.findings import Finding
 from tests.forgetting.scanner import tree_of
 from tests.forgetting.test_purge import say
 

@@ -12,7 +12,7 @@ from mnemolog import Memory
 from mnemolog.errors import InvalidFormatError, MnemologError, StorageFullError
 from mnemolog.log import native
 from mnemolog.settings import Settings
-from mnemolog.stores.files.mover import FilesMover
+from mnemolog.stores.files.moving.mover import FilesMover
 from mnemolog.testing import SimulatedDisk
 from tests.crash_stories import opened
 from tests.log import independent
@@ -162,7 +162,7 @@ def test_a_valid_line_hidden_in_damage_is_checked_like_any_other(other, tmp_path
 
 
 def test_a_line_without_end_is_given_up_on(other, tmp_path, monkeypatch):
-    monkeypatch.setattr("mnemolog.stores.files.importing.MAX_LINE", 1000)
+    monkeypatch.setattr("mnemolog.stores.files.moving.importing.MAX_LINE", 1000)
     monkeypatch.setattr(native, "MAX_LINE", 1000)
     (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(b"{" + b" " * 10**7))
     with pytest.raises(InvalidFormatError, match="too long"):

@@ -9,7 +9,7 @@ from mnemolog import Memory
 from mnemolog.distillers.rules import Rules
 from mnemolog.errors import DistillerError
 from mnemolog.fs.real import RealDisk
-from mnemolog.stores.files.findings_learning import check_own_logs
+from mnemolog.stores.files.doctor.learning import check_own_logs
 from mnemolog.worker import Worker
 from tests.worker.scribes import Failing, open_memory, working
 

@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
 
         return FilesKeeper
     if name == "FilesMover":
-        from mnemolog.stores.files.mover import FilesMover
+        from mnemolog.stores.files.moving.mover import FilesMover
 
         return FilesMover
     if name == "Redactor":

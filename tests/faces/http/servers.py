@@ -16,7 +16,7 @@ import httpx2
 from mnemolog import Memory
 from mnemolog.faces.http import serving
 from mnemolog.faces.mcp.http import bind
-from mnemolog.stores.files import tokens
+from mnemolog.stores.files.serving import tokens
 
 WAIT = 60.0
 

@@ -6,7 +6,7 @@ import anyio
 import httpx2
 import pytest
 
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 from tests.faces.http.servers import in_thread, wait_until
 from tests.faces.mcp.clients import ENVELOPE, HANDSHAKE, Address, over_http, said
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 from tests.faces.http.servers import in_process, in_thread
 
 PAGE, API, MCP = "/", "/api/v1/me", "/mcp"

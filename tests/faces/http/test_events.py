@@ -8,7 +8,7 @@ import pytest
 from mnemolog import Memory
 from mnemolog.faces.http import feeds
 from mnemolog.faces.http.passes import Scope
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 from tests.faces.http.servers import stream, wait_until
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mnemolog.faces.http.jobs import Jobs, Work
 from mnemolog.faces.http.passes import Scope
-from mnemolog.stores.files.jobs import JobFile
+from mnemolog.stores.files.serving.job_file import JobFile
 from tests.faces.http.servers import finished, in_process, in_thread
 
 

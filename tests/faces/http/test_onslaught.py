@@ -19,8 +19,8 @@ from mnemolog.faces.http.jobs import Jobs, Work
 from mnemolog.faces.http.limits import Rate
 from mnemolog.faces.http.passes import NOBODY, Pass, Scope
 from mnemolog.faces.http.problems import RefusedError
-from mnemolog.stores.files.jobs import JobFile
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.job_file import JobFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 from tests.faces.http.servers import finished, in_thread, wait_until
 
 

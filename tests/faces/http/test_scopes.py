@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 
 SECRET = "the heron flies at midnight"
 

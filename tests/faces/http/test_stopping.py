@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from mnemolog import Memory
-from mnemolog.stores.files.jobs import JobFile
+from mnemolog.stores.files.serving.job_file import JobFile
 from tests.faces.http.servers import in_process, in_thread
 
 

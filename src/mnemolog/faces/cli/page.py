@@ -11,7 +11,7 @@ import click
 from mnemolog.faces.cli import exits
 from mnemolog.faces.cli.app import app
 from mnemolog.faces.cli.call import COMMON
-from mnemolog.stores.files.findings import KINDS
+from mnemolog.stores.files.doctor.findings import KINDS
 
 INTRODUCTION = """\
 # The command line

@@ -19,7 +19,7 @@ from mnemolog.faces.http.tickets import Tickets
 from mnemolog.memory import Memory
 from mnemolog.model.times import to_text
 from mnemolog.settings import Settings
-from mnemolog.stores.files.jobs import JobFile
+from mnemolog.stores.files.serving.job_file import JobFile
 from mnemolog.worker import Worker
 
 ALWAYS = [

@@ -15,7 +15,7 @@ from mnemolog.faces.http import logs
 from mnemolog.faces.http.passes import Scope, utc_now
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.model.times import to_text
-from mnemolog.stores.files.jobs import JobFile
+from mnemolog.stores.files.serving.job_file import JobFile
 
 _MOST_KEPT = 200
 _MOST_OPEN = 100

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mnemolog.errors import SettingsError
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.memory import Memory
-from mnemolog.stores.files.passes import Issued, TokenFile
+from mnemolog.stores.files.serving.token_file import Issued, TokenFile
 
 CODE_LIVES = timedelta(minutes=10)
 _LOG = logging.getLogger("mnemolog.server")

@@ -26,7 +26,7 @@ from mnemolog.faces.page.routes import Page
 from mnemolog.memory import Memory
 from mnemolog.model.observing import observe
 from mnemolog.settings import Settings
-from mnemolog.stores.files.passes import TokenFile
+from mnemolog.stores.files.serving.token_file import TokenFile
 
 PORT = 7077
 _GRACE_SECONDS = 30

@@ -36,7 +36,7 @@ from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
 from mnemolog.stores.files.archiving import at_home
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
-from mnemolog.stores.files.jobs import is_list
+from mnemolog.stores.files.serving.job_file import is_list
 from mnemolog.stores.files.uprooting import uproot, uproot_session
 from mnemolog.stores.files.uses import NAME as USES
 

@@ -47,7 +47,7 @@ def _backup(call: Call, file: str, with_keys: bool) -> None:
 
 
 def _restore(call: Call, source: str) -> None:
-    from mnemolog.stores.files.restoring import restore_root
+    from mnemolog.stores.files.moving.restoring import restore_root
 
     if call.given_root is None:
         raise click.UsageError("Say with --root into which new folder.")

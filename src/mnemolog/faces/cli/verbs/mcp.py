@@ -56,7 +56,7 @@ def _serve_http(
     names: tuple[str, ...],
 ) -> None:
     from mnemolog.faces.mcp import http
-    from mnemolog.stores.files import tokens
+    from mnemolog.stores.files.serving import tokens
 
     if is_address(call.root):
         raise NotAllowedError("The token lies in a folder.", advice="Give a folder as the root.")

@@ -38,7 +38,7 @@ def serve(
     with call.memory(make=True) as memory:
         from mnemolog.faces.http import logs, serving
         from mnemolog.faces.mcp import binding
-        from mnemolog.stores.files import tokens
+        from mnemolog.stores.files.serving import tokens
 
         settings = memory.settings.server
         has_token = tokens.has_token(call.root)

@@ -9,7 +9,7 @@ from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.call import Call, verb
 
 if TYPE_CHECKING:
-    from mnemolog.stores.files.passes import Issued, TokenFile
+    from mnemolog.stores.files.serving.token_file import Issued, TokenFile
 
 _LONGEST = 36_500
 
@@ -77,7 +77,7 @@ def _now() -> datetime:
 
 
 def _file(call: Call) -> "TokenFile":
-    from mnemolog.stores.files.passes import TokenFile
+    from mnemolog.stores.files.serving.token_file import TokenFile
 
     with call.memory():  # says so if there is none
         return TokenFile(call.root)

@@ -11,7 +11,8 @@ from litestar.params import HeaderParameter, JSONBody
 from mnemolog.faces.http.house import Asking, Caller
 from mnemolog.faces.http.ruling import applies
 from mnemolog.settings import KEYS, Settings
-from mnemolog.stores.files import config_file, roots
+from mnemolog.stores.files import roots
+from mnemolog.stores.files.serving import config_file
 
 IfMatch = Annotated[
     str | None, HeaderParameter(name="If-Match", max_length=200, description="`hash` of the list.")

@@ -10,8 +10,8 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.model.times import to_moment
 from mnemolog.policy.compartments import is_left
 from mnemolog.ports.keeping import LeftRun
-from mnemolog.stores.files.findings import Case, case
-from mnemolog.stores.files.findings_chains import at_rest, locked
+from mnemolog.stores.files.doctor.findings import Case, case
+from mnemolog.stores.files.doctor.mending import at_rest, locked
 
 
 def check_runs(disk: Disk, place: SessionPlace, lock_timeout: float, now: str) -> Iterator[Case]:

@@ -21,10 +21,10 @@ from mnemolog.log.snapshot import PATIENCE, ChangedError, Snapshot
 from mnemolog.log.versions import Versions
 from mnemolog.ports import LogKey, Progress, unwatched
 from mnemolog.ports.moving import Exported
-from mnemolog.stores.files import outside
 from mnemolog.stores.files.census import census
 from mnemolog.stores.files.held import place_of
-from mnemolog.stores.files.replanting import files_of, graphs_of, strange_files
+from mnemolog.stores.files.moving import outside
+from mnemolog.stores.files.moving.replanting import files_of, graphs_of, strange_files
 from mnemolog.stores.files.uses import read_uses
 
 _TRIES = 3

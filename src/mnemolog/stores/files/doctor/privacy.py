@@ -1,6 +1,6 @@
 """The doctor's look at privacy: what should be gone by now, what is not hidden, where copies lie.
 
-Nothing is changed. Open intents and modes belong to it too; `findings_root` looks at those.
+Nothing is changed. Open intents and modes belong to it too; `root` looks at those.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from mnemolog.policy.retention import Kept, Terms, due
 from mnemolog.ports import SHARED, LogKey, Progress
 from mnemolog.settings import Settings
 from mnemolog.stores.files.census import users
-from mnemolog.stores.files.findings import Case, Tally, case
+from mnemolog.stores.files.doctor.findings import Case, Tally, case
 from mnemolog.stores.files.held import place_of
 
 BACKUP = "backup"

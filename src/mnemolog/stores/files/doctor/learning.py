@@ -13,7 +13,7 @@ from mnemolog.log.places import SessionPlace, open_guard
 from mnemolog.model.times import to_text
 from mnemolog.policy import learning
 from mnemolog.stores.files import learned
-from mnemolog.stores.files.findings import Case, case
+from mnemolog.stores.files.doctor.findings import Case, case
 
 # A worker looks every half minute, and a plan is applied as soon as it is made.
 _OVERDUE = timedelta(days=1)

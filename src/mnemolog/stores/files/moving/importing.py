@@ -23,9 +23,10 @@ from mnemolog.model.session import Manifest
 from mnemolog.ports import LogKey, Progress, Use
 from mnemolog.ports.moving import Imported, Taken
 from mnemolog.settings import Settings
-from mnemolog.stores.files import outside
 from mnemolog.stores.files.feed import log_name, mark
-from mnemolog.stores.files.grafting import (
+from mnemolog.stores.files.held import Held, place_of
+from mnemolog.stores.files.moving import outside
+from mnemolog.stores.files.moving.grafting import (
     ConflictError,
     FreshSession,
     Piece,
@@ -33,8 +34,7 @@ from mnemolog.stores.files.grafting import (
     missing,
     sums,
 )
-from mnemolog.stores.files.held import Held, place_of
-from mnemolog.stores.files.replanting import GraphFile, GraphPlan, Replanting, joined
+from mnemolog.stores.files.moving.replanting import GraphFile, GraphPlan, Replanting, joined
 from mnemolog.stores.files.uses import Uses
 
 _OFTEN = 1024

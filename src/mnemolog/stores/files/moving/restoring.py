@@ -20,8 +20,8 @@ from mnemolog.fs import full
 from mnemolog.fs.real import RealDisk
 from mnemolog.log.sessions import remove_folder
 from mnemolog.ports import Progress
-from mnemolog.stores.files import outside
-from mnemolog.stores.files.snapshots import LISTING, VERSION, is_safe
+from mnemolog.stores.files.moving import outside
+from mnemolog.stores.files.moving.snapshots import LISTING, VERSION, is_safe
 
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _BLOCK = 1024 * 1024

@@ -22,20 +22,21 @@ from mnemolog.model.times import to_text
 from mnemolog.paths import id_of
 from mnemolog.ports import SHARED, Progress, unwatched
 from mnemolog.settings import Settings
-from mnemolog.stores.files import findings_learning, read_settings
-from mnemolog.stores.files.findings import Case, Finding, Severity, Tally, case
-from mnemolog.stores.files.findings_archive import check_archive
-from mnemolog.stores.files.findings_graph import Gaze, check_graph
-from mnemolog.stores.files.findings_lines import LineCheck
-from mnemolog.stores.files.findings_privacy import Look, check_privacy
-from mnemolog.stores.files.findings_root import (
+from mnemolog.stores.files import read_settings
+from mnemolog.stores.files.doctor import learning
+from mnemolog.stores.files.doctor.archive import check_archive
+from mnemolog.stores.files.doctor.findings import Case, Finding, Severity, Tally, case
+from mnemolog.stores.files.doctor.graph import Gaze, check_graph
+from mnemolog.stores.files.doctor.lines import LineCheck
+from mnemolog.stores.files.doctor.privacy import Look, check_privacy
+from mnemolog.stores.files.doctor.root import (
     Around,
     check_files,
     check_intents,
     check_leftovers,
     check_root,
 )
-from mnemolog.stores.files.findings_sessions import SessionCheck
+from mnemolog.stores.files.doctor.sessions import SessionCheck
 from mnemolog.stores.files.held import place_of
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
@@ -146,9 +147,9 @@ def _cases(visit: Visit) -> Iterator[Case]:
     yield from _guarded("", check_root(disk, visit.around))
     yield from _guarded("", check_files(disk, visit.now_ns))
     yield from _guarded(paths.INTENTS, check_intents(disk))
-    yield from _guarded(paths.INTENTS, findings_learning.check_plans(disk, visit.now))
-    yield from _guarded(paths.USERS, findings_learning.check_own_logs(disk))
-    yield from _guarded(prompts.FILE, findings_learning.check_prompt(disk))
+    yield from _guarded(paths.INTENTS, learning.check_plans(disk, visit.now))
+    yield from _guarded(paths.USERS, learning.check_own_logs(disk))
+    yield from _guarded(prompts.FILE, learning.check_prompt(disk))
     yield from _guarded(paths.SESSIONS, check_leftovers(disk, visit.now_ns))
     yield from _check_logs(visit)
 
@@ -208,7 +209,7 @@ def _check_session(visit: Visit, folder: str) -> Iterator[Case]:
     now = to_text(visit.now)
     yield from SessionCheck(visit.disk, folder, visit.tally, visit.lock_timeout, now).cases()
     place = SessionPlace(folder, folder)
-    yield from findings_learning.check_session(visit.disk, place, visit.now)
+    yield from learning.check_session(visit.disk, place, visit.now)
 
 
 def _check_file_log(visit: Visit, name: str, path: str) -> Iterator[Case]:

@@ -7,10 +7,10 @@ from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.ports import LogKey, Progress
 from mnemolog.ports.moving import BackedUp, Exported, Imported, Migrated
 from mnemolog.settings import Settings
-from mnemolog.stores.files.importing import NativeImport
-from mnemolog.stores.files.migrating import Migration
-from mnemolog.stores.files.natives import NativeExport
-from mnemolog.stores.files.snapshots import Backup
+from mnemolog.stores.files.moving.importing import NativeImport
+from mnemolog.stores.files.moving.migrating import Migration
+from mnemolog.stores.files.moving.natives import NativeExport
+from mnemolog.stores.files.moving.snapshots import Backup
 
 
 class FilesMover:

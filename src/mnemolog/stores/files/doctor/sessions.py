@@ -14,8 +14,9 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest
 from mnemolog.paths import id_of
-from mnemolog.stores.files.findings import Case, Tally, case
-from mnemolog.stores.files.findings_chains import (
+from mnemolog.stores.files.doctor.findings import Case, Tally, case
+from mnemolog.stores.files.doctor.lines import LineCheck, each_line
+from mnemolog.stores.files.doctor.mending import (
     at_rest,
     chains_in,
     locked,
@@ -23,9 +24,8 @@ from mnemolog.stores.files.findings_chains import (
     segment_number,
     set_aside,
 )
-from mnemolog.stores.files.findings_lines import LineCheck, each_line
-from mnemolog.stores.files.findings_rebuild import rebuild
-from mnemolog.stores.files.findings_runs import check_runs
+from mnemolog.stores.files.doctor.rebuilding import rebuild
+from mnemolog.stores.files.doctor.runs import check_runs
 
 _TRIES = 5
 

@@ -7,7 +7,7 @@ from mnemolog.errors import StorageFullError
 from mnemolog.fs import Disk, File, read_all
 from mnemolog.log import lines, quarantine
 from mnemolog.model.entry import FORMAT, Damage, Entry
-from mnemolog.stores.files.findings import Case, Tally, case
+from mnemolog.stores.files.doctor.findings import Case, Tally, case
 
 _BLOCK = 1024 * 1024
 

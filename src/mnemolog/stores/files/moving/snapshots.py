@@ -26,8 +26,8 @@ from mnemolog.log.snapshot import BLOCK, PATIENCE, ChangedError, Content, Part
 from mnemolog.model.times import to_moment
 from mnemolog.ports import Progress
 from mnemolog.ports.moving import BackedUp
-from mnemolog.stores.files import outside
 from mnemolog.stores.files.feed import place_named
+from mnemolog.stores.files.moving import outside
 
 LISTING = "backup.json"
 VERSION = 1

@@ -13,7 +13,7 @@ from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import Damage
-from mnemolog.stores.files.findings_lines import keep
+from mnemolog.stores.files.doctor.lines import keep
 
 _SEGMENT = re.compile(r"memory\.g(\d{1,9})\.(\d{1,9})\.jsonl")
 

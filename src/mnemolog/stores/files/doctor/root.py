@@ -15,7 +15,7 @@ from mnemolog.fs import Disk, Stat
 from mnemolog.graph import plans
 from mnemolog.log import intents, sessions
 from mnemolog.stores.files import IGNORE, keeper, read_settings
-from mnemolog.stores.files.findings import Case, case, shown
+from mnemolog.stores.files.doctor.findings import Case, case, shown
 
 LEAST_FREE_BYTES = 100 * 1024 * 1024
 LEAST_FREE_SHARE = 0.05

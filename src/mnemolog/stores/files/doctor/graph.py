@@ -17,7 +17,7 @@ from mnemolog.model.node import FILES
 from mnemolog.policy.redaction import Redactor
 from mnemolog.policy.similarity import Sketch, similar
 from mnemolog.settings import Settings
-from mnemolog.stores.files.findings import Case, case
+from mnemolog.stores.files.doctor.findings import Case, case
 
 STALE_DAYS = 180
 UNUSED_DAYS = 30

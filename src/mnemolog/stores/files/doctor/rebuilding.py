@@ -10,8 +10,8 @@ from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.session import Manifest, Segment
 from mnemolog.paths import id_of
-from mnemolog.stores.files.findings_chains import chains_in, locked, make_lock, set_aside
-from mnemolog.stores.files.findings_lines import each_line
+from mnemolog.stores.files.doctor.lines import each_line
+from mnemolog.stores.files.doctor.mending import chains_in, locked, make_lock, set_aside
 
 REBUILT = "rebuilt_at"
 

@@ -8,7 +8,7 @@ from mnemolog.fs import Disk
 from mnemolog.log import intents, moved, packing, sidecars
 from mnemolog.log.manifests import SEGMENT
 from mnemolog.log.places import SessionPlace
-from mnemolog.stores.files.findings import Case, Tally, case
+from mnemolog.stores.files.doctor.findings import Case, Tally, case
 
 
 def check_archive(disk: Disk, tally: Tally) -> Iterator[Case]:
