@@ -18,7 +18,7 @@ from bench.figures import Figure, table
 
 RUNS = 9
 ALLOWED_S = 0.2
-_HELLO = {
+HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
@@ -71,7 +71,7 @@ def _cost(command: list[str]) -> Cost:
         assert started.stdin is not None
         assert started.stdout is not None
         if "mnemolog" in command:
-            started.stdin.write(json.dumps(_HELLO).encode() + b"\n")
+            started.stdin.write(json.dumps(HELLO).encode() + b"\n")
             started.stdin.flush()
         started.stdout.readline()
         wall = time.perf_counter() - start
