@@ -12,10 +12,8 @@ from mnemolog import Memory
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
-def block(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    assert found is not None
-    return found[1]
+def block(language: str, number: int = 0) -> str:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)[number]
 
 
 def test_the_example_runs_and_finds_what_it_stored(tmp_path):
@@ -26,6 +24,27 @@ def test_the_example_runs_and_finds_what_it_stored(tmp_path):
     assert "Use PostgreSQL" in done.stdout
     [log] = tmp_path.glob(".mnemolog/sessions/*/memory.jsonl")
     assert len(log.read_text(encoding="utf-8").splitlines()) == 2
+
+
+ASKS = """
+def model(system, user):
+    print(system)
+    return "Noted."
+
+answer("My dog is called Rex.", model)
+answer("What is my dog called?", model)
+memory.close()
+"""
+
+
+def test_an_agent_is_told_what_it_heard_before(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block("python", 1) + ASKS],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    first, _, second = done.stdout.partition("<memory ")
+    assert first.strip() == ""
+    assert "| My dog is called Rex." in second
 
 
 def test_the_line_that_is_shown_has_the_right_sum():
