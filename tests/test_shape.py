@@ -23,6 +23,7 @@ MEDIAN_FUNCTION_LINES = 15
 MAX_MODULE_LINES = 400
 MEDIAN_MODULE_LINES = 250
 MAX_BROAD_HANDLERS = 5
+MAX_METHODS_OF_A_PORT = 8
 
 # Named exceptions, module → reason. One that is no longer needed fails the test too.
 LONG_MODULES: dict[str, str] = {}
@@ -238,6 +239,17 @@ def back_end_imports(each: Module) -> Iterator[Finding]:
             yield Finding(each.name, node.lineno, ast.unparse(node))
 
 
+def wide_ports(each: Module) -> Iterator[Finding]:
+    """Protocols with more methods of their own than somebody can keep in mind."""
+    if each.room != "ports":
+        return
+    for node in ast.walk(each.tree):
+        if isinstance(node, ast.ClassDef):
+            count = sum(isinstance(one, Function) for one in node.body)
+            if count > MAX_METHODS_OF_A_PORT:
+                yield Finding(each.name, node.lineno, f"{node.name}: {count} methods")
+
+
 def is_late_import(node: ast.AST) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
@@ -275,6 +287,10 @@ def test_imports_point_down():
 
 def test_memory_reaches_back_ends_through_stores_open_only():
     report(over_source(back_end_imports), "back ends are opened by stores.open:")
+
+
+def test_ports_are_narrow():
+    report(over_source(wide_ports), f"ports with more than {MAX_METHODS_OF_A_PORT} methods:")
 
 
 def test_there_are_no_import_cycles():
@@ -458,7 +474,10 @@ def test_public_names_have_a_docstring():
 LONGEST_BODY = "    x = 1\n" * (MAX_FUNCTION_LINES - 1)
 CLASS = "class A:\n    'A.'\n"
 
+METHODS = "".join(f"    def m{number}(self): ...\n" for number in range(MAX_METHODS_OF_A_PORT))
+
 REFUSED: list[tuple[Check, str, str]] = [
+    (wide_ports, "ports.shelf", f"class A:\n{METHODS}    def more(self): ..."),
     (long_functions, "log.lines", f"def f():\n{LONGEST_BODY}    x = 1"),
     (upward_imports, "model", "from mnemolog.log import lines"),
     (upward_imports, "log.lines", "from mnemolog import index"),

@@ -315,13 +315,13 @@ def test_what_is_past_goes_out_of_an_archived_session_that_holds_something_to_ke
     agreed.add_conversation(sid, role="user", content=secret)
     agreed.add_decision(sid, id="kept", decision="Use PostgreSQL", approved_by=["user"])
     agreed.archive_session(sid)
-    (before,) = agreed._keeper.archived()
+    (sidecar,) = (root / "archive").glob("*.manifest.json")
+    before = json.loads(sidecar.read_bytes())["archived_at"]
     clock.advance(days=90 + 31)
     report = agreed.purge()
     assert (report.removed_sessions, report.erased.by_type) == ((), {"conversation": 1})
     assert agreed.load_session(sid).state == "archived"
-    (after,) = agreed._keeper.archived()
-    assert after.archived_at == before.archived_at
+    assert json.loads(sidecar.read_bytes())["archived_at"] == before
     assert ids(agreed, sid) == ["kept"]
     assert traces(root, [secret]) == {}
 

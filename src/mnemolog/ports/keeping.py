@@ -102,8 +102,45 @@ class Concealed(NamedTuple):
     kinds: dict[str, int]
 
 
-class Keeper(Protocol):
-    """The back end's part of forgetting and keeping. Every step survives a crash."""
+class Lines(Protocol):
+    """Looks at the lines of one log, superseded and hidden ones too."""
+
+    def knows(self, log: LogKey, identifier: str) -> bool:
+        """Whether a log has an entry of this id, living or hidden."""
+
+    def lines(self, log: LogKey) -> Iterator[Entry]:
+        """Every line that a log holds: superseded and hidden ones too, and marks."""
+
+    def hidden(self, log: LogKey, viewer: Viewer, *ids: str) -> list[Weighed]:
+        """The entries that are deleted and still there, or those of them with these ids."""
+
+    def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
+        """Those of the ids that damaged bytes of a log name."""
+
+    def settled(self, log: LogKey) -> tuple[int, str]:
+        """Make a log durable; gives the number and the sum of its last line."""
+
+
+class Markers(Protocol):
+    """What is noted of logs beside their lines: how far they were learned from, what was used."""
+
+    def markers(self, log: LogKey) -> dict[str, Any]:
+        """The markers of a user's own log or the shared one; a session has its own facts."""
+
+    def mark(
+        self, log: LogKey, change: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Change them durably; nobody else writes to the log or its markers meanwhile."""
+
+    def use(self, session_id: str, ids: Collection[str], at: str) -> None:
+        """Note that entries were used; relaxed, so an error costs only the note."""
+
+    def uses(self, session_id: str) -> list[Use]:
+        """Every use of an entry of a session that was noted, oldest first."""
+
+
+class Eraser(Protocol):
+    """Removes for good, in every file, and looks whether it is gone."""
 
     def erase(self, log: LogKey, ids: Collection[str], record: Audited) -> Gone:
         """Remove every line about these ids, and what was derived from them, for good."""
@@ -116,34 +153,33 @@ class Keeper(Protocol):
         As a part of a larger work it leaves no line of its own, unless a crash comes between.
         """
 
-    def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
-        """Those of the ids that damaged bytes of a log name."""
-
-    def knows(self, log: LogKey, identifier: str) -> bool:
-        """Whether a log has an entry of this id, living or hidden."""
-
-    def lines(self, log: LogKey) -> Iterator[Entry]:
-        """Every line that a log holds: superseded and hidden ones too, and marks."""
-
-    def settled(self, log: LogKey) -> tuple[int, str]:
-        """Make a log durable; gives the number and the sum of its last line."""
-
-    def markers(self, log: LogKey) -> dict[str, Any]:
-        """The markers of a user's own log or the shared one; a session has its own facts."""
-
-    def mark(
-        self, log: LogKey, change: Callable[[dict[str, Any]], dict[str, Any]]
-    ) -> dict[str, Any]:
-        """Change them durably; nobody else writes to the log or its markers meanwhile."""
-
     def remove(self, session_id: str, record: Audited, *, only_archived: bool = False) -> Gone:
         """Remove a session and everything in it, wherever it lies, for good.
 
         With `only_archived`, one that has left the archive raises `ConcurrentModificationError`.
         """
 
-    def hidden(self, log: LogKey, viewer: Viewer, *ids: str) -> list[Weighed]:
-        """The entries that are deleted and still there, or those of them with these ids."""
+    def scan(
+        self,
+        needles: Mapping[str, bytes],
+        progress: Progress | None = None,
+        looked: Looked | None = None,
+    ) -> Iterator[Trace]:
+        """Look for bytes in every file, also inside archives; `needles` are named by their form."""
+
+    def redaction(
+        self, patterns: tuple[RedactionPattern, ...], kinds: tuple[str, ...] = ()
+    ) -> Redact:
+        """What hides secrets of some kinds, or of all, and what these patterns find."""
+
+    def hide_learned(
+        self, user_ids: Collection[str] | None, redact: Redact, *, dry_run: bool = False
+    ) -> Concealed:
+        """Hide secrets in the nodes, versions and proposals of these users, or of all."""
+
+
+class Compactor(Protocol):
+    """Rewrites logs without what nobody needs, and keeps what it moved out of them."""
 
     def compact(
         self, session_id: str, judge: Callable[[list[Weighed]], Verdict], now: str
@@ -163,14 +199,42 @@ class Keeper(Protocol):
     def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
         """Take entries out of there again; says how many lines there were."""
 
+
+class Archiver(Protocol):
+    """Where sessions rest."""
+
     def archive(self, session_id: str, now: str, progress: Progress | None = None) -> Archived:
         """Move a whole session to the archive, where it stays readable."""
 
     def restore(self, session_id: str) -> None:
         """Bring an archived session back to where it is written to."""
 
-    def archived(self) -> Iterator[Archived]:
-        """The sessions in the archive."""
+
+class OpenRuns(Protocol):
+    """The notes of runs, which are gone when these end."""
+
+    def begin_run(self, session_id: str, first: Entry) -> bool:
+        """Begin a run with the line that says whose it is; False if it is there already."""
+
+    def end_run(self, session_id: str, run_id: str) -> None:
+        """Remove the notes of a run for good."""
+
+    def runs(self, session_id: str) -> Iterator[LeftRun]:
+        """The runs of a session that nobody has ended yet."""
+
+
+class Ledger(Protocol):
+    """The audit."""
+
+    def record(self, line: Audited) -> None:
+        """Add a line to the audit; durable when this returns."""
+
+    def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
+        """The lines of the audit; if strict, raises `CorruptionError` where the chain is broken."""
+
+
+class Root(Protocol):
+    """What belongs to a root as a whole."""
 
     def users(self) -> list[str]:
         """The users who have a log of their own."""
@@ -182,44 +246,9 @@ class Keeper(Protocol):
     def lease(self, name: str) -> AbstractContextManager[bool]:
         """Hold a piece of work; False inside if somebody else does. It ends with its holder."""
 
-    def redaction(
-        self, patterns: tuple[RedactionPattern, ...], kinds: tuple[str, ...] = ()
-    ) -> Redact:
-        """What hides secrets of some kinds, or of all, and what these patterns find."""
-
-    def hide_learned(
-        self, user_ids: Collection[str] | None, redact: Redact, *, dry_run: bool = False
-    ) -> Concealed:
-        """Hide secrets in the nodes, versions and proposals of these users, or of all."""
-
-    def use(self, session_id: str, ids: Collection[str], at: str) -> None:
-        """Note that entries were used; relaxed, so an error costs only the note."""
-
-    def uses(self, session_id: str) -> list[Use]:
-        """Every use of an entry of a session that was noted, oldest first."""
-
-    def begin_run(self, session_id: str, first: Entry) -> bool:
-        """Begin a run with the line that says whose it is; False if it is there already."""
-
-    def end_run(self, session_id: str, run_id: str) -> None:
-        """Remove the notes of a run for good."""
-
-    def runs(self, session_id: str) -> Iterator[LeftRun]:
-        """The runs of a session that nobody has ended yet."""
-
-    def record(self, line: Audited) -> None:
-        """Add a line to the audit; durable when this returns."""
-
-    def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
-        """The lines of the audit; if strict, raises `CorruptionError` where the chain is broken."""
-
     def holds(self, path: str) -> bool:
         """Whether a path leads to where everything is kept: nothing else may be written there."""
 
-    def scan(
-        self,
-        needles: Mapping[str, bytes],
-        progress: Progress | None = None,
-        looked: Looked | None = None,
-    ) -> Iterator[Trace]:
-        """Look for bytes in every file, also inside archives; `needles` are named by their form."""
+
+class Keeper(Lines, Markers, Eraser, Compactor, Archiver, OpenRuns, Ledger, Root, Protocol):
+    """The back end's part of forgetting and keeping. Every step survives a crash."""

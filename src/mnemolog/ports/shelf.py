@@ -8,8 +8,8 @@ from mnemolog.model.node import Folder, Leaf, Links, Node, NodeEdge, NodeReceipt
 from mnemolog.policy.drafting import Redact
 
 
-class Shelf(Protocol):
-    """The nodes of all users. Every write is durable when it returns and survives a crash."""
+class Nodes(Protocol):
+    """Reads nodes."""
 
     def users(self) -> list[str]:
         """The users who have nodes."""
@@ -26,17 +26,28 @@ class Shelf(Protocol):
     def folder(self, user_id: str, path: str, after: str, limit: int) -> Folder:
         """One level of the tree, at most so many names of it, from where `next` said."""
 
-    def citing(self, user_id: str, source: str) -> list[str]:
-        """The addresses of the nodes that rest on a source; `/<entry>` means any session's."""
-
     def nodes(self, user_id: str) -> Iterator[Node]:
         """Every node of a user, one at a time."""
+
+    def versions(self, user_id: str, address: str) -> list[NodeVersion]:
+        """All versions, oldest first; a hand edit not yet seen becomes one."""
+
+
+class Joints(Protocol):
+    """What nodes rest on, and how they hang together."""
+
+    def citing(self, user_id: str, source: str) -> list[str]:
+        """The addresses of the nodes that rest on a source; `/<entry>` means any session's."""
 
     def links(self, user_id: str, address: str) -> Links:
         """What a node links to and what links to it."""
 
     def edges(self, user_id: str) -> list[NodeEdge]:
         """Every link between two nodes of a user, and from each node to its parents."""
+
+
+class Pen(Protocol):
+    """Writes nodes. Every write is durable when it returns and survives a crash."""
 
     def write(
         self,
@@ -59,13 +70,14 @@ class Shelf(Protocol):
     def merge(self, user_id: str, address: str, into: str, version: NodeVersion) -> NodeReceipt:
         """Add all that a node says to another one, remove it, and mend the links to it."""
 
-    def versions(self, user_id: str, address: str) -> list[NodeVersion]:
-        """All versions, oldest first; a hand edit not yet seen becomes one."""
-
     def cut(self, user_ids: Collection[str] | None, sources: Collection[str]) -> dict[str, int]:
         """Take out, for good, every line, version, proposal and plan that rests on these sources
         (`<session>/<entry>`, or `<session>/` for all of a session): how many in each kind of
         place. A node that cites one without saying where is marked `source-erased`."""
+
+
+class EditPlans(Protocol):
+    """The edit plans that were made and not yet applied."""
 
     def keep_plan(self, plan: Plan) -> None:
         """Note an edit plan durably."""
@@ -79,6 +91,10 @@ class Shelf(Protocol):
     def strike_plan(self, plan_id: str) -> None:
         """It has been applied, or will never be."""
 
+
+class Review(Protocol):
+    """What waits for a person's yes."""
+
     def wait(self, waiting: Waiting) -> None:
         """Put a proposal into the review; one with the same id is there once."""
 
@@ -88,9 +104,17 @@ class Shelf(Protocol):
     def settle(self, user_id: str, waiting_id: str) -> None:
         """Take a proposal out of the review for good."""
 
+
+class Guidance(Protocol):
+    """What memory-agents are told."""
+
     def prompt(self) -> Prompt | None:
         """What memory-agents are told here; None where that is left to the package. Raises
         `SettingsError` for one that cannot be used."""
 
     def begin_prompt(self, text: str) -> bool:
         """Put such a text there for people to edit; False if there is one."""
+
+
+class Shelf(Nodes, Joints, Pen, EditPlans, Review, Guidance, Protocol):
+    """The graphs of all users."""

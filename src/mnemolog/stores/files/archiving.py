@@ -68,14 +68,6 @@ class Archives:
         held = self._held(LogKey("session", session_id))
         bring_back(self._disk, held)
 
-    def archived(self) -> Iterator[Archived]:
-        """The sessions in the archive, from their sidecars alone; a damaged one is left out."""
-        for name in sidecars.names(self._disk):
-            with suppress(SessionError):
-                place = SessionPlace(name, f"{paths.SESSIONS}/{name}")
-                if self._disk.ident(place.guard) is None:
-                    yield self._archived(place)
-
     def _archived(self, place: SessionPlace) -> Archived:
         guard = open_guard(self._disk, place.archive)
         try:

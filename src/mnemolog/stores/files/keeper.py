@@ -205,9 +205,6 @@ class FilesKeeper:
     def restore(self, session_id: str) -> None:
         self._archives.restore(session_id)
 
-    def archived(self) -> Iterator[Archived]:
-        return self._archives.archived()
-
     def hide_learned(
         self, user_ids: Collection[str] | None, redact: Redact, *, dry_run: bool = False
     ) -> Concealed:
