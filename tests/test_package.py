@@ -5,6 +5,8 @@ import inspect
 import json
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -190,6 +192,25 @@ def test_who_is_cancelled_while_watching_leaves_no_thread_waiting(tmp_path, stop
     words = [sys.executable, "-c", WATCHED, str(tmp_path / "store"), stop]
     told = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     assert told.stdout.split() == ["one", "cancelled"]
+
+
+def test_watches_take_no_thread_from_the_other_verbs(tmp_path):
+    async def check(over: threading.Event) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        async with await AsyncMemory.open(tmp_path / "store") as memory:
+            session = await memory.create_session("u1")
+            await memory.add_memory(session.id, content="before")
+            watches = [memory.watch(session_id=session.id, after={}, stop=over) for _ in range(3)]
+            assert [(await anext(watch)).entry.content for watch in watches] == ["before"] * 3
+            nexts = [asyncio.ensure_future(anext(watch)) for watch in watches]
+            await asyncio.sleep(0)  # each asks for the next, which is not there yet
+            try:
+                await asyncio.wait_for(memory.add_memory(session.id, content="after"), 20)
+                assert [(await one).entry.content for one in nexts] == ["after"] * 3
+            finally:
+                over.set()  # or a failure would wait for its threads without end
+
+    asyncio.run(check(threading.Event()))
 
 
 def test_awaited_verbs_really_run_beside_each_other(tmp_path):

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from types import TracebackType
 from typing import Any, Self
@@ -64,13 +65,17 @@ class AsyncMemory:
     ) -> AsyncIterator[Hit]:
         """Yield what is written from now on, as `Memory.watch` does; cancelling ends it."""
         over = _Over(stop)
-        begin = functools.partial(self.sync.watch, *args, **kwargs)
-        hits = await asyncio.to_thread(begin, stop=over)
+        begin = functools.partial(self.sync.watch, *args, stop=over, **kwargs)
+        # The loop has few threads, and they are for what ends: as many watches would take them all.
+        own = ThreadPoolExecutor(1)
+        in_own = functools.partial(asyncio.get_running_loop().run_in_executor, own)
         try:
-            while (hit := await asyncio.to_thread(next, hits, None)) is not None:
+            hits = await in_own(begin)
+            while (hit := await in_own(next, hits, None)) is not None:
                 yield hit
         finally:
-            over.set()  # a thread may still wait, and the loop would wait for it without end
+            over.set()  # the thread may still wait, and the program would wait for it without end
+            own.shutdown(wait=False)
 
     @property
     def settings(self) -> Settings:
