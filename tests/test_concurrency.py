@@ -114,6 +114,27 @@ def test_a_session_restored_from_a_copy_is_written_to_and_not_its_old_files(
     assert [one.content for one in memory.get_entries(sid)] == ["before", "after"]
 
 
+@pytest.mark.parametrize("backup", [True, False])
+def test_a_log_that_an_editor_saved_is_written_to_and_read_and_not_its_old_file(
+    memory, sid, root, folder, backup
+):
+    """Editors write a new file and put it in the place of the old one, or that one aside before."""
+    memory.add_memory(sid, content="before")
+    assert memory.add_memory(sid, id="m2", content="taken out by hand").seq == 2
+    assert len(memory.get_entries(sid)) == 2
+    log, saved = folder / "memory.jsonl", folder / "memory.jsonl.saved"
+    saved.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
+    if backup:
+        log.rename(folder / "memory.jsonl~")
+    saved.rename(log)
+    assert [one.content for one in memory.get_entries(sid)] == ["before"]
+    assert memory.add_memory(sid, content="after").durable
+    with Memory.open(root, environ={}) as fresh:
+        for one in (memory, fresh):
+            assert [entry.content for entry in one.get_entries(sid)] == ["before", "after"]
+            assert one.query(sid, text="after")[0].entry.content == "after"
+
+
 def test_a_session_deleted_and_created_anew_under_writers_keeps_what_came_after(
     memory, sid, root, folder
 ):

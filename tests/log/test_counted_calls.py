@@ -48,8 +48,9 @@ def test_an_append_looks_at_each_path_no_more_often_than_it_must(disk):
     memory = opened(disk)
     memory.add_memory("talk", content="one more")
     looks = [path for name, path in disk.calls if name in ("ident", "stat")]
-    manifest, lock, mark = "sessions/talk/manifest.json", "sessions/talk/lock", "index/dirty/talk"
-    assert looks == [manifest, lock, manifest, mark], "the facts; then again under the lock"
+    manifest, lock, log = (f"sessions/talk/{name}" for name in ("manifest.json", "lock", LOG))
+    locked = [lock, manifest, log]
+    assert looks == [manifest, *locked, "index/dirty/talk"], "the facts; then under the lock"
     assert disk.count("size") == 1
 
 

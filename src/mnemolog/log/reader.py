@@ -146,8 +146,9 @@ class Reader:
                 return
 
     def _follow(self) -> None:
-        """Open what the guard names now; start over if it is another generation."""
-        if self.is_here():
+        """Open what the guard names now; start over if it is another generation, or another file
+        lies in the place of the last segment, as when an editor saved it."""
+        if self.is_here() and self._is_last_here():
             return
         for _ in range(100):
             guard, chain = look(self._disk, self._place)
@@ -166,6 +167,12 @@ class Reader:
         """Whether the log still stands where it was last looked at, as it was."""
         known = self.guard
         return known is not None and known.ident == guard_ident(self._disk, self._place)
+
+    def _is_last_here(self) -> bool:
+        chain = self._chain
+        if chain.archive is not None:
+            return True
+        return self._disk.ident(chain.path(chain.active)) == self._files[-1].ident
 
     def _open(self, chain: Chain) -> None:
         kept = self._kept(chain)

@@ -53,12 +53,19 @@ class Handle:
 
     def follow(self) -> None:
         """Catch up with what others wrote and changed; cheap when that was nothing."""
-        if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
+        if not self._is_as_it_was():
             self._refresh()
         size = self.active.size()
         if size != self.tail.size:
             self.tail = self._place.tail(self.active, size, self.tail, self._floor)
             check_format(self.tail.v, self._place.versions.current)
+
+    def _is_as_it_was(self) -> bool:
+        """Whether the guard and the segment that is written to still stand where they stood: an
+        editor that saves puts a new file there, and nobody would read what goes into the old."""
+        if self.guard is None or self._disk.ident(self._place.guard) != self.guard.ident:
+            return False
+        return self._path == self._place.guard or self._disk.ident(self._path) == self.active.ident
 
     def _refresh(self) -> None:
         self.guard = None
@@ -67,6 +74,7 @@ class Handle:
         # on the way to it, was durable; nothing is to be built on those.
         fs.sync_up(self._disk, self._place.guard.rpartition("/")[0])
         self.chain = self._place.chain(guard)
+        self._path = self.chain.path(self.chain.active)
         self.active = self._open_active()
         self.sealed_bytes = self.chain.sealed_bytes
         self._floor = Tail(0, self.chain.active.first_seq - 1)
@@ -74,14 +82,13 @@ class Handle:
         self.guard = guard
 
     def _open_active(self) -> File:
-        path = self.chain.path(self.chain.active)
         try:
-            return self._disk.open(path, "append")
+            return self._disk.open(self._path, "append")
         except FileNotFoundError as error:
             if self._disk.ident(self._place.guard) is None:
                 raise
             raise CorruptionError(
-                f"The segment {path} is missing.",
+                f"The segment {self._path} is missing.",
                 advice="`mnemolog doctor` tells what else is; restore it from a backup.",
             ) from error
 
