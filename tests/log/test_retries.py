@@ -44,6 +44,27 @@ def test_an_open_that_fails_in_passing_is_tried_again(disk, pauses, monkeypatch,
 
 
 @pytest.mark.req("S001-155")
+@pytest.mark.parametrize("folder", ["", "below"])
+def test_an_open_of_a_folder_on_the_way_is_tried_again_too(disk, pauses, monkeypatch, folder):
+    disk.mkdir("below")
+    disk.open("below/file", "create")
+    failing(monkeypatch, "open", 2, errno.EMFILE, only=folder or disk.root)
+    assert disk.open("below/file", "read").read(0, 7) == b""
+    assert pauses == [0.1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(errno.EMFILE, "ulimit"), (errno.EACCES, "rights"), (errno.EROFS, "writable")],
+)
+def test_advice_fits_what_the_system_refused(disk, monkeypatch, code, word):
+    failing(monkeypatch, "open", 99, code, only="file")
+    with pytest.raises(StorageIOError) as caught:
+        disk.open("file", "append")
+    assert word in caught.value.advice
+
+
+@pytest.mark.req("S001-155")
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_a_read_that_fails_in_passing_is_tried_again(disk, pauses, monkeypatch, times):
     file = disk.open("file", "read")

@@ -1,5 +1,6 @@
 """The doctor: every kind of finding is provoked on a real folder, and mended where that is safe."""
 
+import errno
 import fcntl
 import gzip
 import json
@@ -522,6 +523,23 @@ def test_a_missing_lock_is_made(memory, log, sid, codes, repair):
     repair()
     memory.add_memory(sid, content="four")
     assert codes() == []
+
+
+def test_a_session_that_may_only_be_read_is_not_called_unreadable(
+    root, memory, log, examine, repair, monkeypatch
+):
+    real = os.open
+
+    def mounted_for_reading(path, flags, *more, **others):
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(path, flags, *more, **others)
+
+    monkeypatch.setattr(os, "open", mounted_for_reading)
+    (found,) = examine()
+    assert (found.code, found.path) == ("lock_closed", "sessions/talk/lock")
+    assert repair() == {"lock_closed": None}
+    assert len(memory.get_entries("talk")) == 3
 
 
 def test_a_missing_segment_is_an_error_that_nothing_mends(root, log, examine, repair):

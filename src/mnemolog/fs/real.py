@@ -26,6 +26,17 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 _PASSING = {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ENFILE, errno.EMFILE}
 _PAUSES = (0.1, 0.5, 2.0)
 
+_FILES = "Close some files, or raise the limit of open ones (`ulimit -n`)."
+_RIGHTS = "Check whose it is, its rights, and those of the folders above it."
+_ADVICE = {
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: "Mount the disk writable, or copy the root to one that is.",
+}
+_USUAL_ADVICE = "`mnemolog doctor` checks the disk and the root."
+
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Who opens a pipe or a device in the place of a file must be told, not made to wait.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
@@ -45,7 +56,7 @@ def _fail(error: OSError, action: str, advice: str = "") -> NoReturn:
         raise full(action) from error
     raise StorageIOError(
         f"Could not {action}: {error.strerror}.",
-        advice=advice or "`mnemolog doctor` checks the disk and the root.",
+        advice=advice or _ADVICE.get(error.errno or 0, _USUAL_ADVICE),
         errno=error.errno,
     ) from error
 
@@ -360,12 +371,13 @@ class RealDisk:
     @contextmanager
     def _folder(self, path: str) -> Iterator[int]:
         """Walk down from the root, one part at a time, following no link on the way."""
-        descriptor = os.open(self.root, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
+        root = _FOLDER & ~getattr(os, "O_NOFOLLOW", 0)
+        descriptor = _retry(self._pause, os.open, self.root, root)
         try:
             for part in path.split("/") if path else ():
                 if part in ("", ".", ".."):
                     raise StorageIOError(f"{path!r:.80} is no path below the root.")
-                below = os.open(part, _FOLDER, dir_fd=descriptor)
+                below = _retry(self._pause, os.open, part, _FOLDER, dir_fd=descriptor)
                 above, descriptor = descriptor, below  # before closing: a signal may come here
                 os.close(above)
             yield descriptor

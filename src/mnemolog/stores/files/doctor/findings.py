@@ -55,6 +55,9 @@ KINDS: dict[str, Kind] = {
     "manifest_newer": Kind("warning", "Upgrade mnemolog to write here; reading may go on working."),
     "manifest_misplaced": Kind("error", "Give the folder the name of its session again."),
     "lock_missing": Kind("error", "--repair makes it; without it nothing can be written here."),
+    "lock_closed": Kind(
+        "error", "Nothing can be written here: see to its rights, or mount the disk writable."
+    ),
     "segment_missing": Kind("error", BACKUP),
     "segment_size": Kind("error", f"Somebody else changed it. {BACKUP}"),
     "orphan": Kind("warning", "--repair removes it: the session does not need it."),

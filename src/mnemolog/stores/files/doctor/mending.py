@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TypeVar
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import SessionError, StorageIOError
 from mnemolog.fs import Disk
 from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
@@ -58,7 +58,9 @@ T = TypeVar("T")
 
 def at_rest(disk: Disk, place: SessionPlace, look: Callable[[], list[T]]) -> list[T]:
     """What is there while nobody holds a session's lock, so that nobody is at work on it; nothing
-    if somebody does."""
+    if somebody does, or the lock cannot be had: that is a finding of its own."""
+    if is_closed(disk, place):
+        return []
     with suppress(FileNotFoundError, SessionError):
         lock = disk.open(place.lock, "update")
         if lock.try_lock():
@@ -67,6 +69,17 @@ def at_rest(disk: Disk, place: SessionPlace, look: Callable[[], list[T]]) -> lis
             finally:
                 lock.unlock()
     return []
+
+
+def is_closed(disk: Disk, place: SessionPlace) -> bool:
+    """Whether a session has a lock that cannot be opened for writing, as on a disk for reading."""
+    try:
+        disk.open(place.lock, "update")
+    except FileNotFoundError:
+        return False
+    except StorageIOError:
+        return True
+    return False
 
 
 def make_lock(disk: Disk, folder: str) -> str:

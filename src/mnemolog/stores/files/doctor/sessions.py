@@ -19,6 +19,7 @@ from mnemolog.stores.files.doctor.lines import LineCheck, each_line
 from mnemolog.stores.files.doctor.mending import (
     at_rest,
     chains_in,
+    is_closed,
     locked,
     make_lock,
     segment_number,
@@ -65,6 +66,8 @@ class SessionCheck:
         if paths.LOCK not in names:
             mend = partial(make_lock, self._disk, self._place.folder)
             yield case("lock_missing", self._place.lock, "the lock file is missing", mend)
+        elif is_closed(self._disk, self._place):
+            yield case("lock_closed", self._place.lock, "the lock file cannot be written to")
         content = guard.read(0, guard.size())
         try:
             manifest = manifests.parse(content, self._place.folder)
