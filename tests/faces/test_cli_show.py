@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from mnemolog.faces.cli import screen
+from mnemolog.faces.cli.call import Call
+from mnemolog.faces.cli.verbs.sessions import rows_of
 from mnemolog.faces.cli.words import size
 from tests.log.rewriting import rewrite
 
@@ -211,6 +213,31 @@ def test_a_long_list_of_sessions_is_cut_for_people_and_whole_for_programs(run, a
     assert told.stderr == "and 3 more; --limit shows them\n"
     assert len(ask("sessions")) == 103
     assert len(ask("sessions", "--limit", "2")) == 2
+
+
+def test_a_session_that_cannot_be_read_costs_no_other_its_row(run, memory, root):
+    for name in ("well", "ill", "fine"):
+        memory.create_session(session_id=name)
+        memory.add_memory(name, content="x")
+    assert len(memory.list_sessions()) == 3
+    (root / "sessions/ill/memory.jsonl").unlink()
+    (root / "sessions/ill/memory.jsonl").mkdir()
+    told = run("sessions")
+    assert sorted(row.split()[0] for row in told.stdout.splitlines()[1:]) == ["fine", "well"]
+    assert told.stderr.startswith("warning: ill is not listed: ")
+    exact = run("sessions", "--json")
+    assert len(exact.stdout.splitlines()) == 2
+    assert "ill is not listed" in json.loads(exact.stderr)["warning"]
+
+
+def test_a_session_that_goes_while_the_list_is_shown_is_left_out(memory, root, capsys):
+    for name in ("stays", "goes"):
+        memory.create_session(session_id=name)
+    found = memory.list_sessions()
+    memory.delete_session("goes")
+    rows = rows_of(Call(str(root), None, None, as_json=True), memory, found)
+    assert [row["id"] for row in rows] == ["stays"]
+    assert capsys.readouterr().err == ""
 
 
 def test_sessions_can_be_chosen_by_state(ask, memory, sid):

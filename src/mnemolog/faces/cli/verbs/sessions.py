@@ -1,5 +1,6 @@
 """`mnemolog sessions`"""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +32,7 @@ def sessions(call: Call, limit: int | None, state: str | None) -> None:
     with call.memory() as memory:
         found = memory.list_sessions(state=state)
         most = limit or (len(found) if call.as_json else SHOWN)
-        rows = (_row(memory, one) for one in found[:most])
+        rows = rows_of(call, memory, found[:most])
         if call.as_json:
             for row in rows:
                 screen.emit(row)
@@ -39,6 +40,20 @@ def sessions(call: Call, limit: int | None, state: str | None) -> None:
         screen.table(COLUMNS, map(_cells, rows))
         if len(found) > most:
             screen.say(f"and {len(found) - most:,} more; --limit shows them", err=True)
+
+
+def rows_of(call: Call, memory: "Memory", found: list["Session"]) -> Iterator[dict[str, Any]]:
+    """Each with its numbers; one that cannot be read, or is gone by now, costs no other its row."""
+    from mnemolog.errors import SessionError, SessionNotFoundError, StorageError
+
+    for one in found:
+        try:
+            yield _row(memory, one)
+        except SessionNotFoundError:
+            continue  # deleted since the list was made
+        except (SessionError, StorageError) as error:
+            text = f"{one.id} is not listed: {error}"
+            screen.warn(text, as_json=call.as_json)
 
 
 def _row(memory: "Memory", session: "Session") -> dict[str, Any]:
