@@ -1,6 +1,7 @@
 """What people and programs get to see: `show`, `log`, `sessions`, `stats`."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,29 @@ def test_the_log_of_a_rewritten_session_is_the_same(run, root, filled):
 def test_without_a_session_the_last_changed_one_is_shown(run, ask, filled):
     assert len(ask("log")) == 3
     assert "E_SESSION_NOT_FOUND" in run("log", "--user", "nobody", code=6).stderr
+
+
+def test_following_goes_on_with_a_log_that_somebody_cut_by_hand(
+    ask, memory, sid, folder, monkeypatch
+):
+    """The numbers of the lines that were taken out come again."""
+    log = folder / "memory.jsonl"
+    memory.add_many(sid, [{"content": text} for text in ("one", "two", "three")])
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    meanwhile = [
+        lambda: log.write_bytes(log.read_bytes().splitlines(keepends=True)[0]),
+        lambda: memory.add_memory(sid, content="new"),
+        lambda: None,
+        interrupt,
+    ]
+    monkeypatch.setattr(time, "sleep", lambda _: meanwhile.pop(0)())
+    seen = ask("log", sid, "--follow", code=130)
+    assert [(one["seq"], one["content"]) for one in seen] == [
+        (1, "one"), (2, "two"), (3, "three"), (2, "new"),
+    ]  # fmt: skip
 
 
 # --- sessions and stats

@@ -63,12 +63,15 @@ def log(
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)
         told = _tell(call, entries, set())
         while follow:
-            after = max(after, entries.last_seq)
+            seen = entries.last_seq
+            after = max(after, seen)
             time.sleep(INTERVAL)
             before, born = born, memory.load_session(chosen).created_at
             if born != before:  # deleted, and made anew under this id
                 after = 0
             entries = memory.get_entries(chosen, after=after, **wanted)
+            if entries.last_seq < seen:  # somebody cut it by hand: its next numbers come again
+                after = entries.last_seq
             told = _tell(call, entries, told)
 
 
