@@ -179,20 +179,42 @@ def _pool(
     if np.count_nonzero(seen) <= 3 * most:
         rows = ((lexical > 0) | (semantic > FAINT * semantic.max(initial=0.0))).nonzero()[0]
     else:
-        rows = np.concatenate([_best(lexical, most, 0.0), _best(semantic, most, FAINT)])
+        best = _best(snapshot, lexical, most, 0.0), _best(snapshot, semantic, most, FAINT)
+        rows = np.concatenate(best)
     rows = _each(snapshot, rows, *snapshot.beside(rows, seen))
     return rows if wanted is seen else rows[wanted[rows]]
 
 
-def _best(signal: Floats, most: int, least: float) -> RowNumbers:
+def _best(snapshot: Snapshot, signal: Floats, most: int, least: float) -> RowNumbers:
     """The rows with the largest values, above this share of the largest one."""
     largest = float(signal.max(initial=0.0))
     rows: RowNumbers = (signal > FAINT * largest).nonzero()[0]
     if len(rows) < most and least < FAINT:
         rows = (signal > least * largest).nonzero()[0]
-    if len(rows) > most:
-        rows = rows[np.argpartition(signal[rows], -most)[-most:]]
-    return rows
+    return rows if len(rows) <= most else _first(snapshot, rows, signal, most)
+
+
+def _first(snapshot: Snapshot, rows: RowNumbers, signal: Floats, most: int) -> RowNumbers:
+    """The rows with the largest values, of equal ones those that come first among hits.
+
+    Which of them are taken must not depend on where they lie: that changes with a new index, and
+    with entries that the viewer may not see.
+    """
+    keys = (
+        lambda at: -signal[at],
+        lambda at: -snapshot.column("time")[at],
+        lambda at: snapshot.column("home")[at],
+        lambda at: -snapshot.column("seq")[at].astype(np.int64),
+    )
+    chosen = []
+    for key in keys:
+        values = key(rows)
+        last = np.partition(values, most - 1)[most - 1]
+        chosen.append(rows[values < last])
+        rows, most = rows[values == last], most - len(chosen[-1])
+        if len(rows) == most:
+            break
+    return np.concatenate([*chosen, rows[:most]])
 
 
 def _beside(

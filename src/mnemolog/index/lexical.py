@@ -18,7 +18,6 @@ B = 0.75
 _WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
 # SQLite refuses patterns that are too long.
 _MAX_PATTERN = 1000
-_MAX_FORMS = 4096
 _MAX_STARS = 8
 
 MOST_CHARACTERS = 16_384
@@ -27,6 +26,8 @@ MOST_TERMS = 512
 """So many different terms of a text are looked for, those first that tell the most."""
 MOST_PATTERNS = 64
 """And so many different wildcards."""
+# So many forms of a pattern are looked up at once: their places fit into two bytes.
+_FORMS = 32_768
 # How rare terms are is looked up for so many of them, half at the beginning and half at the end.
 _LOOKED_UP = 8192
 _VARIABLES = 500
@@ -125,10 +126,12 @@ def _words_of(found: str, patterns: set[str]) -> str:
 
 
 def _matching(db: sqlite3.Connection, part: str) -> Wanted:
-    """The terms of all known words that fit a pattern."""
-    rows = db.execute(
-        "SELECT DISTINCT hash FROM term WHERE word GLOB ? LIMIT ?", (part, _MAX_FORMS)
-    )
+    """The terms of all known words that fit a pattern.
+
+    However many: where to stop would depend on words that the caller may not see.
+    """
+    query = "SELECT DISTINCT hash FROM term WHERE word GLOB ? ORDER BY hash"
+    rows = db.execute(query, (part,))
     return Wanted(tuple(number for (number,) in rows), 1)
 
 
@@ -166,7 +169,15 @@ def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[A
     if words:
         yield np.array(list(words.values())), snapshot.holding(list(words))
     for one in patterns:
-        yield np.array([one.times]), _union(snapshot.holding(one.terms))
+        yield np.array([one.times]), _union(_held(snapshot, one.terms))
+
+
+def _held(snapshot: Snapshot, terms: tuple[int, ...]) -> Held:
+    """The rows that hold any of these terms, however many."""
+    held = snapshot.holding(terms[:_FORMS])
+    for start in range(_FORMS, len(terms), _FORMS):
+        held = held.plus(snapshot.holding(terms[start : start + _FORMS]))
+    return held
 
 
 def _union(held: Held) -> Held:

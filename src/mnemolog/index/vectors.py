@@ -173,7 +173,11 @@ class Vectors(Stored):
             distances[part] = _differing(block, code)
         upto = np.cumsum(np.bincount(distances))
         limit = int(np.searchsorted(upto, NEAREST))
-        return chosen[np.flatnonzero(distances <= limit)[: 2 * NEAREST]]
+        near = np.flatnonzero(distances < limit)
+        # Any number may be as far away as the last of them, but none of these goes before a nearer.
+        last = np.flatnonzero(distances == limit)[: 2 * NEAREST - len(near)]
+        nearest: RowNumbers = chosen[np.concatenate([near, last])]
+        return nearest
 
 
 class Likeness:
