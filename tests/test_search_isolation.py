@@ -284,6 +284,19 @@ def test_very_many_foreign_words_push_no_own_word_out_of_a_wildcard(root, clock)
         assert "m1" in lexical(memory.query("mine", text="a*h"))
 
 
+def test_foreign_entries_do_not_choose_among_the_words_of_a_long_question(root, clock):
+    words = [f"w{number}" for number in range(600)]
+    with steady(root, clock, **WORDS_ONLY) as memory:
+        memory.create_session(agent_ids=["a"], session_id="mine")
+        memory.create_session(agent_ids=["b"], session_id="theirs")
+        memory.add_many("mine", [{"content": f"{word} said", "agent_id": "a"} for word in words])
+        asked = {"text": " ".join(words), "limit": 1000}
+        before = scored(memory.for_agent("a").query(None, asked))
+        assert len(lexical(memory.for_agent("a").query(None, asked))) == 512
+        memory.add_many("theirs", [{"content": " ".join(words[:100])}] * 3)
+        assert scored(memory.for_agent("a").query(None, asked)) == before
+
+
 def test_very_many_foreign_entries_change_no_count(root, clock):
     """More than 20,000 in all, which is where a large index could begin to look differently."""
     fast = {"storage.durability": "os", "storage.max_session_size_mb": 100}

@@ -124,7 +124,7 @@ class Follow:
         if self._query.references:
             chosen &= scope.linked(db, snapshot, seen, self._query)
         rows = np.flatnonzero(chosen)
-        shares = _shares(db, snapshot, rows, self._query.text)
+        shares = _shares(db, snapshot, seen, rows, self._query.text)
         kept = (shares > 0) & (shares >= self._query.min_relevance)
         return rows[kept], shares[kept]
 
@@ -157,11 +157,13 @@ def _lives(
     return lives
 
 
-def _shares(db: sqlite3.Connection, snapshot: Snapshot, rows: Numbers, text: str) -> Shares:
+def _shares(
+    db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, rows: Numbers, text: str
+) -> Shares:
     """For each row, how many of the words that are asked for it holds, from 0 to 1."""
     if not text.strip():
         return np.ones(len(rows))
-    asked = lexical.wanted(db, text)
+    asked = lexical.wanted(db, snapshot, seen, text)
     if not asked or not len(rows):
         return np.zeros(len(rows))
     held = np.zeros(len(rows))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import postings, tokens
+from mnemolog.index import tokens
 from mnemolog.index.postings import Held
 from mnemolog.index.snapshot import Mask, Snapshot
 
@@ -30,7 +30,6 @@ MOST_PATTERNS = 64
 _FORMS = 32_768
 # How rare terms are is looked up for so many of them, half at the beginning and half at the end.
 _LOOKED_UP = 8192
-_VARIABLES = 500
 
 # So many are scored at once: enough to make up for numpy's calls, and they fit into a cache.
 _AT_ONCE = 32_768
@@ -45,7 +44,7 @@ class Wanted(NamedTuple):
     times: int
 
 
-def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
+def wanted(db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, text: str) -> list[Wanted]:
     """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
     folded = tokens.fold(text)
     patterns = _patterns(folded)
@@ -53,7 +52,7 @@ def wanted(db: sqlite3.Connection, text: str) -> list[Wanted]:
     if patterns:
         folded = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
     counted = tokens.counts(tokens.tokens(folded))
-    plain = [Wanted((term,), times) for term, times in _telling(db, counted)]
+    plain = [Wanted((term,), counted[term]) for term in _telling(snapshot, seen, counted)]
     return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
 
 
@@ -89,30 +88,27 @@ def is_cut(text: str) -> bool:
     return len(terms) > MOST_TERMS or len(set(_WILDCARD.findall(folded))) > MOST_PATTERNS
 
 
-def _telling(db: sqlite3.Connection, counted: dict[int, int]) -> list[tuple[int, int]]:
-    """The terms to look for: all of them, or those that fewest rows hold, then unknown ones."""
+def _telling(snapshot: Snapshot, seen: Mask, counted: dict[int, int]) -> list[int]:
+    """The terms to look for: all of them, or those that fewest rows in sight hold, then unknown
+    ones."""
     if len(counted) <= MOST_TERMS:
-        return list(counted.items())
+        return list(counted)
     some = list(counted)
     if len(some) > _LOOKED_UP:
         some = some[: _LOOKED_UP // 2] + some[-_LOOKED_UP // 2 :]
-    sizes = _sizes(db, some)
-    rare = sorted(some, key=lambda term: (term not in sizes, sizes.get(term, 0)))
-    return [(term, counted[term]) for term in rare[:MOST_TERMS]]
+    rows = _rows_of(snapshot, seen, some)
+    return sorted(some, key=lambda term: (rows[term] == 0, rows[term]))[:MOST_TERMS]
 
 
-def _sizes(db: sqlite3.Connection, terms: list[int]) -> dict[int, int]:
-    """How much room the rows of each term take, in the tail too; none for unknown terms."""
-    tail = [postings.unpack(blob)[0] for (blob,) in db.execute("SELECT terms FROM tail")]
-    held = np.unique(np.concatenate([np.empty(0, np.uint32), *tail]), return_counts=True)
-    sizes: dict[int, int] = dict(zip(*(one.tolist() for one in held), strict=True))
-    for (segment,) in db.execute("SELECT id FROM segment").fetchall():
-        for start in range(0, len(terms), _VARIABLES):
-            keys = [segment << 32 | term for term in terms[start : start + _VARIABLES]]
-            query = f"SELECT id, length(rows) FROM post WHERE id IN ({','.join('?' * len(keys))})"
-            for key, size in db.execute(query, keys):
-                sizes[key & 0xFFFFFFFF] = sizes.get(key & 0xFFFFFFFF, 0) + size
-    return sizes
+def _rows_of(snapshot: Snapshot, seen: Mask, terms: list[int]) -> dict[int, int]:
+    """How many rows in sight hold each term."""
+    rows: dict[int, int] = {}
+    for start in range(0, len(terms), MOST_TERMS):
+        some = terms[start : start + MOST_TERMS]
+        held = snapshot.holding(some)
+        counts = np.bincount(held.terms[seen[held.rows]], minlength=len(some))
+        rows |= zip(some, counts.tolist(), strict=True)
+    return rows
 
 
 def _is_simple(part: str) -> bool:

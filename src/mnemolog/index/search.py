@@ -87,7 +87,7 @@ class Search:
     def _match(self, mask: Mask) -> Evidence:
         """Match the text; the statistics are those of all rows in sight, filtered or not."""
         text = lexical.shortened(self._query.text)
-        asked = lexical.wanted(self._db, text)
+        asked = lexical.wanted(self._db, self._snapshot, self._seen, text)
         words = lexical.score(self._snapshot, self._seen, asked)
         self._deadline.check()
         meaning = self._meaning(text)
