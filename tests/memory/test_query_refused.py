@@ -16,6 +16,8 @@ from tests.index.searching import few, ids
 BAD_FIELDS: list[dict[str, Any]] = [
     {"nonsense": 1},
     {"limits": 5},
+    {"type": "decision", "types": ["finding"]},
+    {"minImportance": 1, "min_importance": 0},
     {"start": "2026-01-01"},
     {"text": 5},
     {"text": b"bytes"},

@@ -417,6 +417,12 @@ def test_it_ends_between_two_entries(memory, sid, watch, stop):
     assert texts(watched, 1) == []
 
 
+def test_a_query_object_is_read_as_a_dictionary_is(memory, sid, watch):
+    watched = watch(Query(types=("decisions",), start="last hour"))
+    memory.add_many(sid, [{"content": "said"}, {"content": "decided", "type": "decision"}])
+    assert texts(watched, 1) == ["decided"]
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -426,6 +432,9 @@ def test_it_ends_between_two_entries(memory, sid, watch, stop):
         {"query": {"text": "x", "limit": 3}},
         {"query": Query(sort="time_asc")},
         {"query": {"scorer": "product"}},
+        {"query": {"kinds": ["node"]}},
+        {"query": Query(start="2020")},
+        {"query": Query(min_relevance=5)},
         {"after": [("talk", 1)]},
         {"after": {"talk": -1}},
         {"after": {"talk": "1"}},

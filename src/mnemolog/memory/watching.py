@@ -12,7 +12,7 @@ from mnemolog.model.query import Hit, Query
 from mnemolog.ports import Follower
 
 _LONGEST = 86_400.0
-_MEANINGLESS = ("limit", "sort", "scorer")
+_MEANINGLESS = ("limit", "sort", "scorer", "kinds")
 
 
 class Watching(Base):
@@ -63,7 +63,7 @@ def _asked(query: Query | Mapping[str, Any] | None, now: datetime) -> Query:
             f"A query is a Query or a dictionary, not {shown(query)}.",
             advice="For example: {'text': 'auth*', 'types': ['decision']}.",
         )
-    asked = query if isinstance(query, Query) else queries.parse(query or {}, now)
+    asked = queries.parse(queries.as_mapping(query), now)
     usual = Query()
     for name in _MEANINGLESS:
         if getattr(asked, name) != getattr(usual, name):

@@ -97,6 +97,8 @@ class Hits(list[Hit]):
 def parse(given: Mapping[str, Any], now: datetime) -> Query:
     """Make a query of the source documents' objects or keywords; bad filters are refused."""
     named = {_name(str(key)): value for key, value in given.items()}
+    if len(named) < len(given):
+        raise _double(given)
     fields: dict[str, Any] = {}
     try:
         for name, value in named.items():
@@ -235,6 +237,15 @@ def _word(value: object, known: tuple[str, ...], name: str) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise InvalidQueryError(f"{name} is {shown(value)}.", advice=f"Use one of {', '.join(known)}.")
+
+
+def _double(given: Mapping[str, Any]) -> InvalidQueryError:
+    keys = list(map(str, given))
+    names = list(map(_name, keys))
+    twice = [key for key, name in zip(keys, names, strict=True) if names.count(name) > 1]
+    return InvalidQueryError(
+        f"{' and '.join(twice):.60} are spellings of the same field.", advice="Give one of them."
+    )
 
 
 def _unknown(name: str) -> InvalidQueryError:
