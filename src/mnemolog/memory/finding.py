@@ -51,6 +51,9 @@ class Finding(Base):
                 "Archived entries are searched in one session at a time.",
                 advice="Give the session, or leave include_archived out.",
             )
+        user = self._manifest(session_id).user_id
+        if "entry" not in asked.kinds or (asked.users and user not in asked.users):
+            return hits
         known = {hit.entry.id for hit in hits}
         found = [
             hit

@@ -22,7 +22,8 @@ def recalled(entry: Entry, query: Query) -> Hit | None:
     share = len(held) / len(wanted) if wanted else 1.0
     if share < query.min_relevance:
         return None
-    return Hit(entry=entry, relevance=share, why={"lexical": share, "archived": 1.0})
+    why = {"lexical": share, "archived": 1.0, "final": share}
+    return Hit(entry=entry, relevance=share, why=why)
 
 
 def ordered(hits: Iterable[Hit], query: Query) -> list[Hit]:
@@ -39,7 +40,6 @@ def _passes(entry: Entry, query: Query) -> bool:
     return (
         (not query.types or entry.type in query.types)
         and (not query.agents or entry.agent_id in query.agents)
-        and (not query.users or entry.user_id in query.users)
         and (not query.references or bool(set(query.references) & set(entry.references)))
         and _passes_tags(entry, query)
         and (query.start is None or query.start <= entry.timestamp)
@@ -49,8 +49,10 @@ def _passes(entry: Entry, query: Query) -> bool:
 
 
 def _passes_tags(entry: Entry, query: Query) -> bool:
+    topic = entry.context.get("topic")
+    topics = (*entry.tags, topic) if isinstance(topic, str) else entry.tags
     return (
-        (not query.tags or any(has_tag(entry.tags, tag) for tag in query.tags))
-        and all(has_tag(entry.tags, tag) for tag in query.all_tags)
-        and not any(has_tag(entry.tags, tag) for tag in query.exclude_tags)
+        (not query.tags or any(has_tag(topics, tag) for tag in query.tags))
+        and all(has_tag(topics, tag) for tag in query.all_tags)
+        and not any(has_tag(topics, tag) for tag in query.exclude_tags)
     )

@@ -1,0 +1,73 @@
+"""What compactions moved out of a session is still found, if it is asked for."""
+
+import pytest
+
+from mnemolog.errors import InvalidQueryError
+from tests.index.searching import ids
+
+OLD = {"timestamp": "2024-01-01T00:00:00Z", "importance": 0.01}
+
+
+@pytest.fixture
+def moved(memory):
+    """A session of u1 in which two of three entries have become irrelevant."""
+    memory.create_session("u1", agent_ids=["a", "b"], session_id="talk")
+    memory.add_memory("talk", id="tea", content="tea about storage", tags=["drink.hot"], **OLD)
+    memory.add_memory("talk", id="own", content="tea alone", agent_id="b", scope="agent",
+                      context={"topic": "breakfast"}, references=["tea"], **OLD)  # fmt: skip
+    memory.add_memory("talk", id="db", type="decision", content="PostgreSQL for storage")
+    assert memory.compact_session("talk").archived == 2
+    return memory
+
+
+def found(memory, **query):
+    return ids(memory.query("talk", include_archived=True, **query))
+
+
+def test_it_is_found_beside_the_rest_and_only_if_asked_for(moved):
+    assert ids(moved.query("talk")) == ["db"]
+    assert set(found(moved)) == {"db", "tea", "own"}
+    assert set(found(moved, text="storage")) == {"db", "tea"}
+    assert found(moved, sort="time_desc")[0] == "db"
+    assert len(found(moved, limit=2)) == 2
+    with pytest.raises(InvalidQueryError):
+        moved.query(None, include_archived=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ({"users": ["u1"]}, {"db", "tea", "own"}),
+        ({"users": ["u2"]}, set()),
+        ({"kinds": ["node"]}, set()),
+        ({"types": ["conversation"]}, {"tea", "own"}),
+        ({"agents": ["b"]}, {"own"}),
+        ({"tags": ["drink"]}, {"tea"}),
+        ({"tags": ["breakfast"]}, {"own"}),
+        ({"tags": {"exclude": ["breakfast", "drink"]}}, {"db"}),
+        ({"time_range": {"end": "2025-01-01"}}, {"tea", "own"}),
+        ({"min_importance": 0.5}, {"db"}),
+        ({"references": ["tea"]}, {"own"}),
+        ({"text": "storage", "min_relevance": 0.9}, {"tea"}),
+    ],
+)
+def test_every_filter_counts_for_it_too(moved, query, wanted):
+    assert set(found(moved, **query)) == wanted
+
+
+def test_a_view_finds_of_it_what_it_may_see(moved):
+    assert set(found(moved.for_agent("a"))) == {"db", "tea"}
+    assert set(found(moved.for_agent("b"))) == {"db", "tea", "own"}
+
+
+def test_it_says_why_it_is_there(moved):
+    for hit in moved.query("talk", text="tea", include_archived=True):
+        assert hit.relevance == hit.why["final"] == hit.why["lexical"] == 1.0
+        assert hit.why["archived"] == 1.0
+
+
+def test_what_is_deleted_or_erased_is_not_found_there_either(moved):
+    moved.delete("talk", ids=["own"])
+    assert set(found(moved)) == {"db", "tea"}
+    moved.erase("talk", ids=["tea"])
+    assert found(moved) == ["db"]
