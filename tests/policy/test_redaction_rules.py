@@ -34,6 +34,7 @@ LEFT_ALONE = [
     # git logs
     "Author: Jane Doe <jane@doe.org>", "    Co-authored-by: J. Doe <j@doe.org>",
     "    Signed-off-by: bot[bot] <support@host.com>", "git clone git@github.com:a/b.git",
+    "Co-authored-by: J. Doe j@doe.org", "Signed-off-by: jane(jane@doe.org)",
     # code
     "password: str", "password = getpass()", "token = os.environ['API_TOKEN']", "api_key=api_key,",
     "def login(user, password): ...", 'secret = config["secret"]', "if password is None:",
@@ -65,6 +66,10 @@ LEFT_ALONE = [
     "a short form of --ask-vault-pass (#80527)", "tell of --ask-su-pass #9846",
     "fix --ask-pass prompt", "--mail-auth documented", "--no-ntlm-auth renamed to --no-ntlm",
     "The secret to happiness is 42.", "pass the salt: it is 3 pm", "my key takeaways: 1, 2",
+    # commands whose flags and names only look like a password's
+    "zip -r my-project.zip src", "zip -r out.zip my-package", "gzip -k my-path",
+    "zip command with --path option", "unzip -p archive9.zip notes9.txt", "7z a my-package9.7z src",
+    "unzip -d out foo-python.zip", "mysql -h host -P3306 shop",
     # numbers
     "2024-03-15 10:22:33", "2024-03-15T10:22:33.123456Z", "version 10.15.7.1234", "192.168.100.200",
     "order 4111111111111112", "1700000000000", "3.14159265358979", "12-34-5678", "000-12-3456",
@@ -101,6 +106,7 @@ HIDDEN = [
     "Authorization: Bearer {}", '"Authorization": "token {}"', "-H 'authorization: Bearer {}'",
     "Proxy-Authorization: Basic {}", "Bearer {}", "Cookie: session={}; a=b", "Set-Cookie: sid={};",
     # commands
+    "zip -r -P {} a.zip b", "unzip -P{} a.zip", "7z x -p{} a.7z", "zip --password {} a.zip",
     "mysql -uroot -p{} db", "sshpass -p {} ssh host", "docker login -u me -p {} host",
     "curl -u me:{} https://h", "PGPASSWORD={} psql", "redis-cli -h host -a {} ping",
     "CREATE USER a IDENTIFIED BY '{}';", "ALTER ROLE a WITH PASSWORD '{}';",

@@ -49,8 +49,8 @@ _BY_PROGRAM = {
     "oc": _LOGIN,
     "redis-cli": rf"[ ]{_FAR}-a[ ]",
     "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
-    "zip": r"[ ][^\n|;]{0,60}?(?:-p|--password)[ ]?",
-    "7z": r"a?[ ][^\n|;]{0,60}?-p",
+    "zip": r"[ ][^\n|;]{0,60}?(?<=[ ])(?:-p|--password)[ ]?",
+    "7z": r"a?[ ][^\n|;]{0,60}?(?<=[ ])-p",
     "mongo": rf"(?:sh|dump|restore|import|export)?[ ]{_FAR}(?<=[ ])-p[ ]",
     "psexec": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
     "htpasswd": r"[ ]-[a-z]{0,4}b[a-z]{0,3}[ ]\S{1,80}[ ]\S{1,40}[ ]",
@@ -66,6 +66,8 @@ _BY_PROGRAM = {
     "passwordauthentication": _PAIR,
     "password": r"(?:[ ]for[ ][^=\n]{1,60}=)?[ ]?=?[ ]?(?:password\()?(?=['\"])",
 }
+# The password's flag where the same letter in the other case is something else: a port, a pipe.
+_FLAG_AS_WRITTEN = {"zip": "-P", "mysql": "-p", "mariadb": "-p"}
 _SAYS_SQL = re.compile(
     r"\b(?:with|encrypted|set|alter|create|login|superuser|createdb|(?:role|user) \S{1,64}) "
     r"(?:login )?$"
@@ -110,6 +112,8 @@ def find_in_commands(text: str, folded: str) -> Iterator[Span]:
                 # In SQL the word alone says nothing; most texts that have it are not SQL.
                 if program == "password" and not _says_sql(folded, found.start()):
                     continue
+                if not _is_its_flag(program, text[found.start() : found.end()]):
+                    continue
                 value = read(text, found.end())
                 if value and _is_given(folded, program, found.start(), value):
                     yield Span(value.start, value.end, PASSWORD)
@@ -118,6 +122,12 @@ def find_in_commands(text: str, folded: str) -> Iterator[Span]:
 @cache
 def _search(program: str) -> re.Pattern[str]:
     return re.compile(re.escape(program) + _BY_PROGRAM[program])
+
+
+def _is_its_flag(program: str, head: str) -> bool:
+    """Whether what leads to the value is the password's flag in the right case."""
+    wanted, flag = _FLAG_AS_WRITTEN.get(program), head.rstrip(" ")
+    return wanted is None or flag.endswith(wanted) or not flag.lower().endswith(wanted.lower())
 
 
 def find_hashes(text: str, folded: str) -> Iterator[Span]:

@@ -23,7 +23,7 @@ _FILES = frozenset(
 # Who wrote a commit stands in its log, and whom to ask stands in lock files: both are public.
 _PUBLIC_LINE = re.compile(
     r"\s*(?:(?:Author|Commit|Committer|author|committer|tagger)(?::|(?= )) .*"
-    r"|[A-Za-z]+(?:-[A-Za-z]+)*-[Bb]y: .*<|\"?deprecated\"?: .*)$"
+    r"|[A-Za-z]+(?:-[A-Za-z]+)*-[Bb]y: .*|\"?deprecated\"?: .*)$"
 )
 _ALGORITHMS = ("@openssh.com", "@libssh.org")
 _SERVICE_NAMES = frozenset("git hg svn noreply no-reply".split())
