@@ -66,6 +66,11 @@ LEFT_ALONE = [
     "a short form of --ask-vault-pass (#80527)", "tell of --ask-su-pass #9846",
     "fix --ask-pass prompt", "--mail-auth documented", "--no-ntlm-auth renamed to --no-ntlm",
     "The secret to happiness is 42.", "pass the salt: it is 3 pm", "my key takeaways: 1, 2",
+    'works are identified as "derived from the Data', 'each user is identified by "name9" and',
+    "rows identified by 'id9' alone", "auth: AuthType", "    token: TokenType | None",
+    "secret: SecretBox", "credentials: HTTPBasicAuth", "fun:_ZN4node16NodeMainInstance3RunEvX9",
+    # public keys are known by their digests
+    f"gpg --recv-keys {HEX40.upper()} # Jane", f"apt-key adv --recv-keys {HEX40[:16].upper()}",
     # commands whose flags and names only look like a password's
     "zip -r my-project.zip src", "zip -r out.zip my-package", "gzip -k my-path",
     "zip command with --path option", "unzip -p archive9.zip notes9.txt", "7z a my-package9.7z src",
@@ -110,6 +115,8 @@ HIDDEN = [
     "mysql -uroot -p{} db", "sshpass -p {} ssh host", "docker login -u me -p {} host",
     "curl -u me:{} https://h", "PGPASSWORD={} psql", "redis-cli -h host -a {} ping",
     "CREATE USER a IDENTIFIED BY '{}';", "ALTER ROLE a WITH PASSWORD '{}';",
+    "grant all on a to b identified by '{}'", "CREATE USER a\nIDENTIFIED WITH b AS '{}';",
+    "  identified by '{}';",
     "ALTER ROLE some_very_long_name_of_a_role PASSWORD '{}';", "vault operator unseal {}",
     "Unseal Key 2: {}", 'new NetworkCredential("me", "{}")', "HTTPBasicAuth('me', '{}')",
     "machine host login me password {}", "openssl enc -passin pass:{} -in x",

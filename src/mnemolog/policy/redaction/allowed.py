@@ -7,6 +7,7 @@ _ALLOWED = re.compile(
       | [0-9a-fA-F]{96} | [0-9a-fA-F]{128}                                     # digests
       | [0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}                   # UUIDs
       | [A-Z][a-z]{2,15}-[0-9a-f]{40}                                         # a named commit
+      | _{1,2}ZT?[A-Z]{0,3}[0-9]{1,3}[A-Za-z_]\w*                               # a symbol of C++
       | I[0-9a-f]{40}                                                          # Gerrit's changes
       | (?:mem|pref)_[0-9a-f]{20,28} | sess-\d{4}-\d{2}-\d{2}-[0-9a-z]+        # our own
       | [0-9A-HJKMNP-TV-Z]{26} | [0-9a-f]{24}                                  # ULIDs, object ids

@@ -49,7 +49,7 @@ _BY_PROGRAM = {
     "oc": _LOGIN,
     "redis-cli": rf"[ ]{_FAR}-a[ ]",
     "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
-    "zip": r"[ ][^\n|;]{0,60}?(?<=[ ])(?:-p|--password)[ ]?",
+    "zip": r"[ ][^\n|;]{0,60}?(?<=[ ])-p[ ]?",
     "7z": r"a?[ ][^\n|;]{0,60}?(?<=[ ])-p",
     "mongo": rf"(?:sh|dump|restore|import|export)?[ ]{_FAR}(?<=[ ])-p[ ]",
     "psexec": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
@@ -57,7 +57,7 @@ _BY_PROGRAM = {
     "pass": r"(?:in|out)[ ]pass:",
     "echo ": r"(?=\S{4,64}[ ]?\|[ ]?(?:sudo[ ]-s|docker[ ]login|passwd))",
     "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
-    "identified": r"(?:[ ]with[ ][\w']{1,40})?[ ](?:by|as)(?:[ ]password)?[ ]{1,4}(?=['\"])",
+    "identified": r"(?:[ ]with[ ][\w']{1,40}[ ](?:by|as)|[ ]by)(?:[ ]password)?[ ]{1,4}(?=['\"])",
     "login ": r"\S{1,80}\s{1,8}password[ ]",
     "unseal": r"(?:[ ]key[ ][0-9]{1,2}:)?[ ](?=[\w+/=]{24})",
     "credential": _PAIR,
@@ -72,6 +72,9 @@ _SAYS_SQL = re.compile(
     r"\b(?:with|encrypted|set|alter|create|login|superuser|createdb|(?:role|user) \S{1,64}) "
     r"(?:login )?$"
 )
+# In a sentence things are identified by something; in SQL a user is, mostly in capitals.
+_SAYS_USER = re.compile(r"\b(?:create|alter|grant|to|user|role)\b")
+_IN_A_SENTENCE = tuple(" is, are, was, were, be, been,ly".split(","))
 _CRYPT = re.compile(
     r"\$(?:2[abxy]?\$\d\d|[15689]|krb5[a-z]{2,6}|apr1|y|gy|argon2(?:id|i|d)|pbkdf2[\w-]{0,16}|scrypt|sha1)"
     r"\$[\w./+=,$*@:-]{20,300}|\{SSHA(?:256|512)?\}[\w+/=]{20,200}"
@@ -109,8 +112,7 @@ def find_in_commands(text: str, folded: str) -> Iterator[Span]:
     for program in _BY_PROGRAM:
         if program in folded:
             for found in _search(program).finditer(folded):
-                # In SQL the word alone says nothing; most texts that have it are not SQL.
-                if program == "password" and not _says_sql(folded, found.start()):
+                if not _says_sql(program, text, folded, found.start()):
                     continue
                 if not _is_its_flag(program, text[found.start() : found.end()]):
                     continue
@@ -122,6 +124,12 @@ def find_in_commands(text: str, folded: str) -> Iterator[Span]:
 @cache
 def _search(program: str) -> re.Pattern[str]:
     return re.compile(re.escape(program) + _BY_PROGRAM[program])
+
+
+def _is_of_user(before: str) -> bool:
+    if not before or before[-1] == "\n":
+        return True
+    return not before.endswith(_IN_A_SENTENCE) and _SAYS_USER.search(before) is not None
 
 
 def _is_its_flag(program: str, head: str) -> bool:
@@ -147,6 +155,11 @@ def _is_given(folded: str, program: str, start: int, given: Value) -> bool:
     return not (is_template(value) if is_sql else is_stand_in(value))
 
 
-def _says_sql(folded: str, start: int) -> bool:
+def _says_sql(program: str, text: str, folded: str, start: int) -> bool:
+    """Whether a word of SQL stands where SQL has it; most texts that have the word are not SQL."""
+    if program == "identified":
+        return text[start] == "I" or _is_of_user(folded[max(0, start - 160) : start].rstrip(" "))
+    if program != "password":
+        return True
     is_word = folded[start - 1 : start] == " "
     return is_word and _SAYS_SQL.search(folded, max(0, start - 80), start) is not None

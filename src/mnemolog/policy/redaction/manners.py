@@ -50,6 +50,7 @@ LONGEST_SAID = 64
 _GIVES = re.compile(r"set|chang|updat|default|switch|assign|equal", re.IGNORECASE)
 _MECHANISM = re.compile(r"[A-Z]{3,12}[0-9]?(?:-[A-Z]{1,8}|-[0-9]{1,3})*")
 _NUMBERED = re.compile(r"(?:sha|md|oauth|argon|base|utf|pbkdf|step|option|day|phase|[a-z])?[\d.]+")
+_OF_SECRETS = re.compile("Auth|Token|Secret|Cred|Key|Type")
 _LINE_END = ("", "\n", "\r")
 
 
@@ -81,10 +82,21 @@ def _is_described(it: Written) -> bool:
     name, word = it.name.lower(), it.value.text
     if name == "pass":
         return it.text.endswith("% ", 0, it.start)
+    if _is_type(it):
+        return True
     if name == "auth" and not it.value.is_quoted:
         is_subject = it.head["sign"] == ":" and is_wordy(word)
         return is_subject or _MECHANISM.fullmatch(word) is not None
     return is_act(it.name) and is_wordy(word)
+
+
+def _is_type(it: Written) -> bool:
+    """`token: TokenType`, `auth: HTTPBasicAuth`: a class whose name says what it stands for."""
+    word = it.value.text
+    if it.value.is_quoted or it.head["sign"] != ":" or it.of is Family.PASSWORD:
+        return False
+    is_camel = word.isalpha() and word[0].isupper() and not word[1:].islower()
+    return is_camel and len(word) <= LONGEST_SAID and _OF_SECRETS.search(word) is not None
 
 
 def _is_said(it: Written) -> bool:

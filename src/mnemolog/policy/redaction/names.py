@@ -44,7 +44,7 @@ _NOT_KEYS_OF = frozenset(
     " translation hot shortcut arrow idempotency dedup unique composite candidate natural"
     " surrogate locale query order by sorted arrow enter tab escape modifier redis routing"
     " message event metric config settings storage_name answer entry item field property"
-    " attribute state react list".split()
+    " attribute state react list recv receive".split()
 )
 # After the word that names the secret: still the secret.
 _STILL = frozenset(
