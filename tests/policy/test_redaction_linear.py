@@ -23,7 +23,8 @@ HOSTILE = [
     "identified by '", "ssn 123", "1-2-3-", "Private-Lines: 1\nA", "é@", "密码是", "key=a.b(",
     "credential('a','", "unseal key 1: ", "role a password ", "nonce=", "Basic QUJD",
     "pw=[]string{", "--pass #1", "--pass a a ", 'password to "a', "aB3" * 21 + "\n",
-    "pass:pass:pass: ", "zip --password ", "--auth=PASSWORD=$A ", 'to identified by "', "X-by: a@b.cd ",
+    "pass:pass:pass: ", "zip --password ", "--auth=PASSWORD=$A ", 'to identified by "',
+    "X-by: a@b.cd ",
     "key: 0123456789abcdef pass:pass:pass: SG.", "token: AbType ", "zip -P a ",
     "-----BEGIN CERTIFICATE-----" + ("\n" + "aB3" * 21) * 60 + "\n",
 ]  # fmt: skip
