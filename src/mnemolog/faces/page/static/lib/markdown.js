@@ -95,7 +95,7 @@ const blocks = (tokens, link) => tokens.map((token) => block(token, link));
 
 function block(token, link) {
   switch (token.type) {
-    case "space": case "def": return null;
+    case "space": case "def": case "checkbox": return null;
     case "heading": return html`<${`h${Math.min(6, token.depth + 2)}`}>${inline(token.tokens, link)}</>`;
     case "paragraph": return html`<p>${inline(token.tokens, link)}</p>`;
     case "code": return html`<pre class="code"><code><${Text} text=${token.text} /></code></pre>`;

@@ -5,6 +5,7 @@ import { Glyph, Text } from "./glyph.js";
 
 /** @param {{rows: {label: string, value: number, type?: string, shown?: string, href?: string}[], caption: string, unit?: string}} props */
 export function Bars({ rows, caption, unit = "" }) {
+  if (!rows.length) return null;
   const most = Math.max(1, ...rows.map((row) => row.value));
   return html`<table class="bars"><caption>${caption}</caption><tbody>${rows.map((row) => html`<tr key=${row.label}>
     <th scope="row"><span class="row">${row.type && html`<${Glyph} type=${row.type} />`}${row.href ? html`<a href=${row.href}><${Text} text=${row.label} most=${80} /></a>` : html`<${Text} text=${row.label} most=${80} />`}</span></th>

@@ -5,8 +5,8 @@ import { count, whole } from "../lib/format.js";
 const COLOURS = ["--accent", "--type-finding", "--type-preference", "--type-note", "--type-event", "--type-conversation"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
 
-/** @param {{caption: string, unit?: string, t: string[], series: Record<string, number[]>, height?: number, isTime?: boolean, x?: number[], xUnit?: string, shown?: (value: number) => string}} props */
-export function Chart({ caption, unit = "", t, x, series, height = 180, isTime = true, xUnit = "", shown = count }) {
+/** @param {{caption: string, unit?: string, t: string[], series: Record<string, number[]>, height?: number, isTime?: boolean, x?: number[], xUnit?: string, isStepped?: boolean, shown?: (value: number) => string}} props */
+export function Chart({ caption, unit = "", t, x, series, height = 180, isTime = true, xUnit = "", isStepped = false, shown = count }) {
   const box = useRef(/** @type {any} */ (null));
   const names = Object.keys(series);
   const key = JSON.stringify([t?.at(-1), x?.length, names, names.map((name) => series[name].at(-1)), t?.length]);
@@ -23,7 +23,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
       chart = new Plot({
         width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { show: false },
         scales: { x: { time: isTime } }, axes: [axis, { ...axis, size: 56 }],
-        series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 } }))],
+        series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 }, ...(isStepped && { paths: Plot.paths.stepped({ align: 1 }) }) }))],
       }, [values, ...names.map((name) => series[name])], box.current);
     };
     draw();

@@ -4,6 +4,11 @@ import { count } from "../lib/format.js";
 import { change, href, route } from "../lib/route.js";
 import { Text } from "./glyph.js";
 
+const isWide = matchMedia("(min-width: 801px)").matches;
+
+/** What can be filtered by; folded where there is little room. */
+export const Filters = ({ children }) => html`<details class="filters" open=${isWide}><summary>Filters</summary><div class="facets">${children}</div></details>`;
+
 /** Values of a query parameter that holds several, by commas. */
 export const listed = (name) => (route.value.query[name] ?? "").split(",").filter(Boolean);
 
@@ -21,7 +26,7 @@ export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) 
   };
   const shown = isOpen ? known.slice(0, 60) : known.slice(0, most);
   return html`<div class="facet" role="group" aria-label=${label}><span class="small quiet">${label}</span>
-    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}<${Text} text=${value} most=${40} /> <span class="quiet">${count(many)}</span></a>`)}
+    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" title=${value} href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}<${Text} text=${value} most=${40} /> <span class="quiet">${count(many)}</span></a>`)}
     ${known.length > most && html`<button class="bare small" onClick=${() => open(!isOpen)}>${isOpen ? "fewer" : `${count(known.length - most)} more`}</button>`}</div>`;
 }
 

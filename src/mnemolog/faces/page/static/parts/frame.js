@@ -18,6 +18,7 @@ const VIEWS = [
   { name: "forgetting", label: "Forgetting", key: "o", icon: "M3 5h10l-1 9H4zM6 5V2h4v3" },
   { name: "health", label: "Health", key: "h", icon: "M1 8h4l2-5 3 10 2-5h3" },
 ];
+const MENU = matchMedia("(pointer: coarse)").matches ? "⋯" : /Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
 
 /** The views that this server and this token offer. */
@@ -52,10 +53,10 @@ export function Bar() {
   const state = line.value.state;
   return html`<header class="bar">
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
-    <div class="grow" role="search"><input ref=${box} type="search" placeholder="Search everything ( / )" aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
+    <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}
     <span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>
-    <button class="bare" onClick=${() => menu.open()} aria-label="⌘K: Go to or do anything">⌘K</button>
+    <button class="bare" onClick=${() => menu.open()} aria-label=${`${MENU}: Go to or do anything`}>${MENU}</button>
     <button class="bare" onClick=${nextTheme} aria-label="Change the theme">◐</button>
   </header>`;
 }

@@ -17,8 +17,10 @@ export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
   ? html`<svg class="glyph" data-type=${type} viewBox="0 0 14 14" aria-hidden="true"><path d=${SHAPES[type]} fill-rule="evenodd" /></svg>`
   : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;
 
-/** Text that somebody else wrote: its own direction, unseen characters by name. */
-export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${seen(String(text ?? "").slice(0, most))}</bdi>`;
+/** Text that somebody else wrote: its own direction, unseen characters by name; one that is cut says so. */
+export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${seen(cut(String(text ?? ""), most))}</bdi>`;
+
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text);
 
 /** The same without a direction of its own. @param {string} text */
 export const seen = (text) => visible(text).map((part) => typeof part === "string" ? part : html`<span class="chip" title="cannot be seen">${part.hidden}</span>`);

@@ -17,6 +17,7 @@ const by = (name) => (name === "hand" ? "by hand, in the file" : `by ${name}`);
 export function Versions({ user, path, hash, stamp, changed }) {
   const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions`, {}, stop), ["versions", user, path, stamp]);
   const { v, diff } = route.value.query;
+  if (load.trouble?.status === 404) return null; // it never was
   return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
     <ol class="plain versions">${items.toReversed().map((one) => html`<li key=${one.n} data-open=${String(one.n) === v ? "1" : undefined}>
       <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(one.n) === v}>v${one.n}</a>

@@ -37,7 +37,7 @@ function Retention() {
       <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
     <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
       <h2>Rules</h2>
-      <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row"><${Glyph} type=${rule.type} />${rule.type === "default" ? "every other type" : rule.type}</span></td><td class="num">${rule.days === null ? "ever" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
+      <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row">${rule.type === "default" ? html`<span class="glyph"></span>every other type` : html`<${Glyph} type=${rule.type} />${rule.type}`}</span></td><td class="num">${rule.days === null ? "without limit" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
       <p class="quiet">${told.keep_approved_decisions ? "Decisions that the user approved are kept, whatever their age. " : ""}What is past its age is hidden first and erased after ${plural(told.undelete_days, "day")}.</p>
       <p class="quiet">Schedule <code>${told.schedule}</code>${told.auto_purge ? "" : " (switched off)"} · next run ${told.next_run ? whole(told.next_run) : "none"} · last run ${told.last_run ? whole(told.last_run) : "never"}</p></section>`}</${Loaded}>
   </div>`;

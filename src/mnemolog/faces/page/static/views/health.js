@@ -62,11 +62,11 @@ function Charts() {
   const decay = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
   const recalled = useLoad((stop) => get("/stats/recalled", {}, stop), ["recalled"]);
   return html`<div class="stack">
-    <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth: entries of each type" unit="entries in all" t=${found.t} series=${summed(found.series)} />`
+    <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth: entries of each type" unit="entries in all" isStepped t=${found.t} series=${summed(found.series)} />`
       : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
     <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</${Loaded}>
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
-      <p class="quiet">${percent(found.never_share)} of ${entries(found.looked_at)} in the sessions changed last were never recalled.</p>
+      <p class="quiet">${found.looked_at ? `${percent(found.never_share)} of ${entries(found.looked_at)} in the sessions changed last were never recalled.` : "Nothing is there to be recalled yet."}</p>
       ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: entryHref(one.session_id, one.id) }))} />`}</section>`}</${Loaded}>
     ${(["memory.operations.write.duration_ms", "memory.operations.query.duration_ms", "memory.locks.contention.count"]).map((name) => html`<${Figures} key=${name} name=${name} />`)}</div>`;
 }

@@ -6,14 +6,13 @@ import { isEntered, takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
-import { Choice, Facet, listed } from "../parts/filters.js";
+import { Choice, Facet, Filters, listed } from "../parts/filters.js";
 import { Glyph, Text } from "../parts/glyph.js";
 import { Hit, keyOf, placeOf } from "../parts/hit.js";
 import { ContextBlock } from "../parts/told.js";
 import { Trouble, Waiting } from "../parts/trouble.js";
 
 const PAUSE = 120;
-const isWide = matchMedia("(min-width: 801px)").matches;
 const FEW = 20;
 const WHEN = [["", "any time"], ["last day", "a day"], ["last week", "a week"], ["last month", "a month"], ["last year", "a year"]];
 const SORTS = [["", "relevance"], ["time_desc", "newest"], ["time_asc", "oldest"]];
@@ -45,8 +44,8 @@ export function View() {
   return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<span class="small quiet" aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</span>`}</div>
     <nav class="tabs" aria-label="Hits or context">${tab("hits", "Hits")}${tab("context", "Context")}</nav>
     ${view === "context" ? html`<${ContextBlock} q=${q} />` : html`
-      ${found && html`<details class="filters" open=${isWide}><summary>Filters</summary><div class="facets"><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
-        <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></div></details>`}
+      ${found && html`<${Filters}><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
+        <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></${Filters}>`}
       <${Trouble} trouble=${load.trouble} again=${load.again} />
       ${found?.notes?.map((note) => html`<p class="small quiet">${note}</p>`)}
       ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${entries(fresh)} written since: search again</button>`}

@@ -8,7 +8,7 @@ import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { act, VERBS } from "../parts/acts.js";
-import { Choice, Facet, Words } from "../parts/filters.js";
+import { Choice, Facet, Filters, Words } from "../parts/filters.js";
 import { Strip, Text } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { Grid } from "../parts/table.js";
@@ -85,7 +85,7 @@ export function View() {
   useEffect(() => takeKeys({ ".": { label: "Actions", run: () => focusOn(".bulk button") } }), []);
   return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
-    <div class="facets"><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</div>
+    <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</${Filters}>
     <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${ids.length ? "1" : undefined}>
       ${ids.length ? html`<strong>${count(ids.length)} selected</strong>${canWrite() && VERBS.filter((verb) => verb.fits(found.items, chosen)).map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}<button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
         : html`<span class="quiet">${plural(found.total, "session")}${isFiltered ? " with these filters" : ""}</span>`}
