@@ -135,6 +135,22 @@ def test_a_flood_of_headers_is_refused_and_others_are_served(server):
     assert status(asked(server, "/healthz")) == 200
 
 
+def test_a_body_whose_length_is_told_twice_ends_the_connection_with_it(server):
+    """What a proxy took for the body's end must not become a request of somebody else's."""
+    hidden = f"GET /healthz HTTP/1.1\r\nHost: {server.host}\r\n\r\n"
+    head = f"POST /api/v1/search HTTP/1.1\r\nHost: {server.host}\r\n"
+    token = f"Authorization: Bearer {server.token}\r\n"
+    lengths = f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with wire_to(server) as wire:
+        wire.sendall(f"{head}{token}{lengths}0\r\n\r\n{hidden}".encode())
+        found = b""
+        while chunk := wire.recv(65536):
+            found += chunk
+    assert status(found) == 400
+    assert found.count(b"HTTP/1.1 ") == 1
+    assert b"E_FRAMING" in found
+
+
 def test_a_second_request_that_never_comes_whole_is_given_up_like_a_first_one(
     tmp_path, monkeypatch
 ):

@@ -162,6 +162,7 @@ class Door:
             scope[VISIT] = Visit(request_id, known, reach)
         most = self._most(path)
         _check_length(given, most)
+        _check_framed_once(given)
         is_due = _length(given) > 0 or b"transfer-encoding" in given
         body = Measured(receive, most, self._terms.body_seconds, is_due=is_due)
         answer.body = body
@@ -243,6 +244,13 @@ def _check_writing(known: Pass, reach: Reach, method: str, path: str) -> None:
 def _check_length(given: Headers, most: int) -> None:
     if _length(given) > most:
         raise limits.too_large(most)
+
+
+def _check_framed_once(given: Headers) -> None:
+    """Refuse a body that a proxy in front may have seen end elsewhere than we would."""
+    if b"content-length" in given and b"transfer-encoding" in given:
+        message = "The length of the body is told in two ways."
+        raise RefusedError(400, "E_FRAMING", message, advice="Send one of the two headers.")
 
 
 def _length(given: Headers) -> int:
