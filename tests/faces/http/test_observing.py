@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -82,6 +83,19 @@ def test_the_eight_metrics_are_counted_and_hold_no_content(tmp_path):
     assert found["memory_errors_corruption_count"] == 1
     assert SECRET not in text
     assert session not in text
+
+
+def test_charts_that_ask_at_once_begin_with_one_and_the_same_moment(tmp_path):
+    names = ["memory.size.bytes", "memory.entries.total", "memory.sessions.active"] * 4
+    with in_thread(tmp_path / "store") as server, ThreadPoolExecutor(len(names)) as pool:
+
+        def ask(name):
+            with server.client() as client:
+                return client.get("/stats/series", params={"metric": name}).json()["t"]
+
+        begins = list(pool.map(ask, names))
+    assert [len(one) for one in begins] == [1] * len(names)
+    assert len({one[0] for one in begins}) == 1
 
 
 @pytest.mark.req("S002-193")

@@ -47,7 +47,8 @@ class Figures:
         self._timings = {"write": Timing(), "query": Timing(), "http": Timing()}
         self._counts: Counter[str] = Counter()
         self._statuses: Counter[tuple[str, str, int]] = Counter()
-        self.series: deque[dict[str, float]] = deque(maxlen=_POINTS)
+        self._sampling = threading.Lock()
+        self._series: deque[dict[str, float]] = deque(maxlen=_POINTS)
 
     def note(self, fact: Fact) -> None:
         """Take a fact from the core: a name and numbers."""
@@ -87,7 +88,14 @@ class Figures:
 
     def sample(self, memory: Memory, at: float) -> None:
         """Keep the figures of this moment for the charts."""
-        self.series.append({"at": at, **self.now(memory)})
+        self._series.append({"at": at, **self.now(memory)})
+
+    def series(self, memory: Memory, at: float) -> list[dict[str, float]]:
+        """What was kept; the figures of this moment where nothing was, once for all who ask."""
+        with self._sampling:
+            if not self._series:
+                self.sample(memory, at)
+        return list(self._series)
 
     def text(self, memory: Memory) -> str:
         """Everything in Prometheus' form."""

@@ -78,10 +78,8 @@ def series(
         known = ("entries", *FIGURES)
         raise unknown(metric, known, f"There is no metric {metric!r:.60}.", "metric")
     caller.owner("see figures of everything")
-    figures = caller.house.figures
-    if not figures.series:  # the first is taken a minute after the start, unless somebody asks
-        figures.sample(caller.house.memory, time.time())
-    points = [one for one in figures.series if metric in one]
+    # The first is taken a minute after the start, unless somebody asks.
+    points = caller.house.figures.series(caller.house.memory, time.time())
     kept = [
         (at, one[metric])
         for one in points
@@ -205,7 +203,7 @@ def audit(caller: Asking, limit: Limit = 50, cursor: Cursor = None) -> AuditList
         found = memory.audit()
     except CorruptionError as error:
         problem, found = error.message, memory.readable_audit()
-    found = found[::-1]
+    found = caller.about(found)[::-1]
     start = _offset(cursor)
     rows = [
         AuditRow(
