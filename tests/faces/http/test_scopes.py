@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemolog.stores.files.serving.token_file import TokenFile
+from tests.faces.http.servers import in_thread
 
 SECRET = "the heron flies at midnight"
 
@@ -208,6 +209,26 @@ def test_the_owner_may_look_as_somebody_else(server, session, theirs):
         found = [one["id"] for one in bob.get("/sessions").json()["items"]]
     assert theirs[0] in found
     assert session not in found
+
+
+def test_an_owner_who_looks_as_one_agent_is_told_of_no_others_sessions(tmp_path):
+    def told(client):
+        waits = client.get("/worker").json()["queue"]
+        audit = client.get("/audit").json()["items"]
+        return {one["session_id"] for one in waits}, {one["session_id"] for one in audit}
+
+    settings = {"knowledge.tick_seconds": 3600}
+    with in_thread(tmp_path / "store", settings) as server, server.client() as owner:
+        for agent in ("architect", "analyst"):
+            owner.post("/sessions", json={"session_id": f"of-{agent}", "agent_ids": [agent]})
+            entries = [{"type": "note", "content": f"{n}", "id": f"{agent}-{n}"} for n in range(2)]
+            owner.post(f"/sessions/of-{agent}/batch", json={"entries": entries})
+            hide = {"session_id": f"of-{agent}", "ids": [f"{agent}-0"]}
+            owner.post("/plans", json={"action": "delete", "selector": hide, "run": True})
+            server.memory.sleep_session(f"of-{agent}")
+        assert told(owner) == ({"of-architect", "of-analyst"}, {"of-architect", "of-analyst"})
+        with server.client(**{"Mnemolog-Agent": "architect"}) as narrowed:
+            assert told(narrowed) == ({"of-architect"}, {"of-architect"})
 
 
 def test_a_scoped_token_writes_as_its_agent(server, owner, session):

@@ -1,8 +1,8 @@
 """Everything that requests share: the memory, tokens, jobs, plans, feeds, tickets, figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from litestar import Request
 from litestar.di import NamedDependency
@@ -103,6 +103,14 @@ class House:
         self.jobs.close()
 
 
+class _AboutSession(Protocol):
+    @property
+    def session_id(self) -> str | None: ...
+
+
+Row = TypeVar("Row", bound=_AboutSession)
+
+
 class Caller:
     """One request's way to the memory: as whom it asks, and what it may do."""
 
@@ -134,6 +142,13 @@ class Caller:
     def sees_all(self) -> bool:
         """Whether the request is narrowed to nobody."""
         return self.known.is_owner and self.reach == Scope()
+
+    def about(self, rows: Sequence[Row]) -> list[Row]:
+        """Of rows about sessions those that are in sight, also where only the owner may ask."""
+        if self.sees_all:
+            return list(rows)
+        seen = {one.id for one in self.memory.list_sessions()}
+        return [row for row in rows if row.session_id in seen]
 
     def owner(self, what: str) -> Memory:
         """The memory, for callers who may reach all of it; raises a 403."""

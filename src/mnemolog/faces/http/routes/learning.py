@@ -82,8 +82,8 @@ def worker(caller: Asking) -> WorkerFacts:
         last_tick=caller.house.last_tick,
         tick_seconds=memory.settings.knowledge.tick_seconds,
         busy=own.busy,
-        queue=[_due(one) for one in memory.due_sessions(limit=200)],
-        parked=[_due(one) for one in memory.parked_sessions()[:200]],
+        queue=[_due(one) for one in caller.about(memory.due_sessions(limit=200))],
+        parked=[_due(one) for one in caller.about(memory.parked_sessions())[:200]],
     )
 
 
