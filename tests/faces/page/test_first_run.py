@@ -28,6 +28,23 @@ def test_from_an_empty_store_to_the_first_found_entry(browser: Browser, served: 
     context.close()
 
 
+def test_a_link_that_was_used_says_so_to_whoever_opens_it_next(browser: Browser, store: Path):
+    with serving(store) as server:
+        first, second = browser.new_context(), browser.new_context()
+        page = first.new_page()
+        page.goto(server.link)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Nothing remembered yet")
+        page = second.new_page()
+        page.goto(server.link)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        expect(page.get_by_role("alert")).to_contain_text("was used before, or is too old")
+        page.get_by_label("Code or link").fill(server.cli("token", "link").strip().split()[-1])
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Nothing remembered yet")
+        first.close()
+        second.close()
+
+
 def test_the_first_entry_of_an_agent_changes_the_view_and_the_demo_can_be_removed(
     browser: Browser, store: Path
 ):

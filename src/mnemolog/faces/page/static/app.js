@@ -1,6 +1,6 @@
 // The frame of the page: who is signed in, where we are, and one view at a time.
 import { html, render, signal, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
-import { me, signIn, takeCode, whoAmI } from "./lib/api.js";
+import { me, refused, signIn, takeCode, whoAmI } from "./lib/api.js";
 import { start } from "./lib/live.js";
 import { route } from "./lib/route.js";
 import { Bar, Rail } from "./parts/frame.js";
@@ -66,6 +66,6 @@ VIEWS[viewOf(route.peek().path)](); // fetched while the server is asked who we 
 const root = /** @type {HTMLElement} */ (document.getElementById("page"));
 root.replaceChildren();
 render(html`<${App} />`, root);
-(code ? signIn(code).catch(() => whoAmI()) : whoAmI())
+(code ? signIn(code).catch((trouble) => { refused.value = trouble; return whoAmI(); }) : whoAmI())
   .then(() => { if (me.value) start(); })
   .catch((trouble) => { failed.value = trouble; me.value = { capabilities: [], scope: {} }; });

@@ -7,6 +7,9 @@ const KEY = "mnemolog.token";
 /** Who we are to the server; null until known, false when signed out. @type {any} */
 export const me = signal(null);
 
+/** Why a link did not sign in. @type {any} */
+export const refused = signal(null);
+
 /** What the server refused, with what to do about it. */
 class Problem extends Error {
   /** @param {number} status @param {Record<string, any>} told */

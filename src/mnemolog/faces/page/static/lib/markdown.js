@@ -101,7 +101,7 @@ function block(token, link) {
     case "code": return html`<pre class="code"><code><${Text} text=${token.text} /></code></pre>`;
     case "blockquote": return html`<blockquote>${blocks(token.tokens ?? [], link)}</blockquote>`;
     case "hr": return html`<hr />`;
-    case "list": return html`<${token.ordered ? "ol" : "ul"} start=${token.ordered ? Number(token.start) || 1 : undefined}>${token.items.map((item) => html`<li>${token.task || item.task ? html`<input type="checkbox" checked=${item.checked} disabled />` : null}${blocks(item.tokens ?? [], link)}</li>`)}</>`;
+    case "list": return html`<${token.ordered ? "ol" : "ul"} start=${token.ordered ? Number(token.start) || 1 : undefined}>${token.items.map((item) => html`<li>${token.task || item.task ? html`<input type="checkbox" checked=${item.checked} disabled /> ` : null}${blocks(item.tokens ?? [], link)}</li>`)}</>`;
     case "table": return table(token, link);
     case "html": return link?.comment?.(token.raw) ?? html`<p><${Text} text=${token.raw} /></p>`;
     case "text": return token.tokens ? html`<span>${inline(token.tokens, link)}</span>` : html`<${Text} text=${token.text} />`;

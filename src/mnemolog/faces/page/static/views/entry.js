@@ -22,7 +22,7 @@ const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recal
 export function View() {
   const [, session, , id] = route.value.path;
   const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}`, {}, stop), ["entry", session, id], { topics: ["hidden"] });
-  return html`${load.trouble && !load.value && html`<h1 class="mono"><${Text} text=${id} /></h1>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
+  return html`${load.trouble && !load.value && html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
 }
 View.title = "Entry";
 

@@ -19,7 +19,7 @@ export function View() {
   const id = route.value.path[1];
   const load = useLoad((stop) => get(url`/sessions/${id}`, {}, stop), ["session", id], { topics: ["session", "hidden"] });
   useEffect(() => { document.title = `${id} · mnemolog`; });
-  if (load.trouble && !load.value) return html`<h1 class="mono"><${Text} text=${id} /></h1><${Trouble} trouble=${load.trouble} again=${load.again} />`;
+  if (load.trouble && !load.value) return html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div><${Trouble} trouble=${load.trouble} again=${load.again} />`;
   return html`<${Session} key=${id} id=${id} session=${load.value} again=${load.again} />`;
 }
 View.title = "Session";
@@ -69,5 +69,5 @@ function Files({ id }) {
   const load = useLoad((stop) => get(url`/sessions/${id}/files`, {}, stop), ["files", id], { topics: ["session"] });
   return html`<${Loaded} load=${load}>${(found) => html`<p class="quiet">Exactly as on disk, below the root.</p><table class="cards">
     <thead><tr><th scope="col">file</th><th scope="col" class="num">bytes</th><th scope="col">mode</th><th scope="col">changed</th></tr></thead>
-    <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono"><${Text} text=${one.name} /></td><td class="num">${count(one.bytes)}<span class="narrow">&nbsp;bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;
+    <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono"><${Text} text=${one.name} /></td><td class="num">${count(one.bytes)} <span class="narrow">bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;
 }

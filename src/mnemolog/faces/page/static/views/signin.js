@@ -1,13 +1,13 @@
 // Signed out: how to get in, without ever asking for the owner's token.
 import { html, useState } from "../vendor/preact.js";
-import { signIn } from "../lib/api.js";
+import { refused, signIn } from "../lib/api.js";
 import { typing } from "../lib/format.js";
 import { start } from "../lib/live.js";
 import { Trouble } from "../parts/trouble.js";
 
 export function View() {
   const [code, type] = useState("");
-  const [trouble, fail] = useState(null);
+  const [trouble, fail] = useState(refused.value);
   const enter = async (event) => {
     event.preventDefault();
     fail(null);
