@@ -102,6 +102,54 @@ def test_what_another_entry_says_too_is_no_trace(memory, sid):
     assert not memory.verify_erasure(text="the same long words here").clean, "asked for, it is told"
 
 
+@pytest.mark.parametrize("where", ["log", "archive", "damage"])
+def test_an_id_of_another_session_is_another_entry(memory, sid, root, where):
+    """Frameworks number what they save: the same id may stand in every session."""
+    memory.create_session("u2", session_id="other")
+    for session in (sid, "other"):
+        memory.add_memory(session, id="message-0001", type="note", content=f"words in {session}")
+    memory.query(text="words")
+    if where == "archive":
+        memory.archive_session("other")
+    if where == "damage":  # here nobody can tell whose it is, so it is told
+        log = root / "sessions/other/memory.jsonl"
+        log.write_bytes(log.read_bytes().replace(b"words in", b"worms in"))
+    proof = memory.erase(sid, ids=["message-0001"]).verification
+    assert proof is not None
+    assert proof.clean == (where != "damage"), proof.traces
+    assert not memory.verify_erasure(ids=["message-0001"]).clean, "asked for, it is told"
+
+
+def test_what_is_left_of_an_erased_id_is_told_though_another_session_has_the_id(memory, sid, root):
+    memory.create_session("u2", session_id="other")
+    for session in (sid, "other"):
+        memory.add_memory(session, id="message-0001", type="note", content=f"words in {session}")
+    (line,) = (root / f"sessions/{sid}/memory.jsonl").read_bytes().splitlines(keepends=True)
+    kept = root / "sessions/other/copied.jsonl"  # no erasure knows of it
+    kept.write_bytes(line)
+    proof = memory.erase(sid, ids=["message-0001"]).verification
+    assert proof is not None
+    assert [one for one in proof.traces if kept.name in one]
+
+
+def test_several_sessions_are_looked_for_in_one_pass(memory, sid):
+    names = [sid, "second", "third"]
+    for name in names[1:]:
+        memory.create_session("u2", session_id=name)
+    for name in names:
+        memory.add_memory(name, id="message-0001", tags=["gone"], content=f"secret of {name}")
+        memory.add_memory(name, id="message-0002", content=f"what stays in {name}")
+    memory.add_memory("third", id="message-0003", tags=["gone"], content="secret again")
+    begun: list[int] = []
+    done = memory.erase(
+        names, tags=["gone"], progress=lambda at, total: begun.append(at) if at == 1 else None
+    )
+    assert (done.erased_count, len(begun)) == (4, 1)
+    assert done.verification is not None
+    assert done.verification.clean, done.verification.traces
+    assert [one.id for name in names for one in memory.get_entries(name)] == ["message-0002"] * 3
+
+
 def test_a_short_id_is_not_found_in_sums_and_names(memory, sid):
     for number in range(40):
         memory.add_memory(sid, type="note", content=f"entry {number}")

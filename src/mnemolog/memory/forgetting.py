@@ -1,7 +1,7 @@
 """Forgetting: delete hides and can be undone; erase removes the bytes and proves it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -94,7 +94,7 @@ class Forgetting(Keeping):
 
     def erase(
         self,
-        session_id: str | None,
+        session_id: str | Sequence[str] | None,
         criteria: Criteria = None,
         /,
         *,
@@ -105,31 +105,54 @@ class Forgetting(Keeping):
     ) -> Erasure:
         """Remove what all criteria mean from every file, for good, and look whether it is gone.
 
-        Deleted entries are meant too. It cannot be undone. Without a session, what users own and
-        what all share is meant; then give `ids` or `user_id`.
+        Deleted entries are meant too. It cannot be undone. Several sessions are looked for once, at
+        the end. Without a session, what users own and what all share is meant; then give `ids` or
+        `user_id`.
         """
         chosen = select(_mapping(criteria), more)
+        several = session_id if isinstance(session_id, list | tuple) else (session_id,)
+        now = to_text(self._clock.now())
+        # Whether words stand elsewhere is for the owner to know.
+        said: list[str] | None = [] if verify and self._viewer == OWNER else None
+        places: Counter[str] = Counter()
+        erased = [
+            (each, one)
+            for each in several
+            for one in self._erased(each, chosen, reason, said, places)
+        ]
+        ids = tuple(one for _, one in erased)
+        proof = None
+        if verify and erased:
+            proof = self._prove(ids, said or (), progress, erased=frozenset(erased))
+        return Erasure(
+            erased_count=len(ids),
+            ids=ids,
+            erased_at=now,
+            places=dict(places),
+            out_of_reach=self.known_backups(),
+            verification=proof,
+        )
+
+    def _erased(
+        self,
+        session_id: str | None,
+        chosen: Selection,
+        reason: str,
+        said: list[str] | None,
+        places: Counter[str],
+    ) -> list[str]:
+        """What was removed from one session's logs; what it said and where it lay is added up."""
         where = self._where(session_id)
         before = self._manifest_of(session_id)
         meant = self._meant(where, chosen)
-        # Whether words stand elsewhere is for the owner to know.
-        is_told = verify and self._viewer == OWNER
-        said = [one for log, ids in meant.items() if is_told for one in self._said(log, ids)]
-        places: Counter[str] = Counter()
+        if said is not None:
+            said += [one for log, ids in meant.items() for one in self._said(log, ids)]
         for log, ids in meant.items():
             record = self._audited("erase", session_id, len(ids), reason, chosen.kinds)
             gone = self._keeper.erase(log, run_logs.with_uses(self._keeper, log, ids), record)
             places.update(gone.places)
         self._archive_again(before)
-        erased = [one for ids in meant.values() for one in sorted(ids)]
-        return Erasure(
-            erased_count=len(erased),
-            ids=tuple(erased),
-            erased_at=to_text(where.now),
-            places=dict(places),
-            out_of_reach=self.known_backups(),
-            verification=self._prove(erased, said, progress) if verify and erased else None,
-        )
+        return [one for ids in meant.values() for one in sorted(ids)]
 
     def _archive_again(self, before: Manifest | None) -> None:
         """What lay in the archive and was brought back to work on it goes there again."""
@@ -185,7 +208,9 @@ class Forgetting(Keeping):
             erased_at=record.at,
             places=gone.places,
             out_of_reach=self.known_backups(),
-            verification=self._prove(ids, said, progress) if verify else None,
+            verification=self._prove(ids, said, progress, erased={(session_id, i) for i in ids})
+            if verify
+            else None,
         )
 
     def _hide(self, session_id: str | None, chosen: Selection, reason: str) -> Deletion:

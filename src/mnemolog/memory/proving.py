@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from mnemolog.errors import CorruptionError, SchemaInvalidError
 from mnemolog.memory.base import Base
@@ -95,9 +95,13 @@ class Proving(Base):
         texts: Iterable[str],
         progress: Progress | None,
         *,
+        erased: Collection[tuple[str | None, str]] = (),
         is_strict: bool = False,
     ) -> Verification:
-        """What is left; unless strict, what entries say that nobody asked to go is no trace."""
+        """What is left; unless strict, what entries say that nobody asked to go is no trace.
+
+        `erased` says of which sessions the ids are: in any other the same id is another entry.
+        """
         gone = frozenset(ids)
         wanted = {form: needle for one in gone for form, needle in _named(one)}
         wanted |= needles(text for text in texts if is_strict or len(text) >= _SHORTEST)
@@ -108,7 +112,7 @@ class Proving(Base):
 
         found = list(self._keeper.scan(wanted, progress, looked))
         kept = [] if is_strict else [one for one in found if one.entry_id is not None]
-        living = {one for one in kept if one.entry_id not in gone}
+        living = {one for one in kept if one.entry_id not in gone or _is_another(one, erased)}
         said = {_needle(one) for one in living}
         left = [
             one
@@ -136,6 +140,12 @@ def _named(identifier: str) -> Iterator[tuple[str, bytes]]:
         return
     for field in ('"id":', '"id": ', '"target":'):
         yield f"id {identifier}, as {field}", field.encode() + quoted
+
+
+def _is_another(trace: Trace, erased: Collection[tuple[str | None, str]]) -> bool:
+    """Whether an entry goes by an erased id in a session of which nothing of this id was erased."""
+    id_ = trace.entry_id
+    return bool(trace.homes) and not any((home, id_) in erased for home in trace.homes)
 
 
 def _part(path: str) -> str:

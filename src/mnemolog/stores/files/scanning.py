@@ -55,7 +55,7 @@ def scan(
         except FileNotFoundError:
             continue  # removed meanwhile
         for trace in _scan_pieces(path, _told(path, _pieces(file), told), sought):
-            yield trace._replace(entry_id=_entry_at(file, trace.offset)) if _is_log(path) else trace
+            yield _attributed(trace, _line_at(file, trace.offset)) if _is_log(path) else trace
         if file.read(0, 2) == _GZIP:
             yield from _in_archive(path, file, sought, told)
         if progress is not None:
@@ -98,7 +98,8 @@ def _in_archive(path: str, file: File, sought: "_Sought", looked: Looked) -> Ite
             yield trace
             continue
         content = content or b"".join(_unpacked(file))
-        yield trace._replace(entry_id=_entry_in(content, trace.offset), session_id=session)
+        told = _attributed(trace, _line_in(content, trace.offset), session)
+        yield told._replace(session_id=session)
 
 
 def _session_of(path: str) -> str | None:
@@ -107,17 +108,24 @@ def _session_of(path: str) -> str | None:
     return None if found is None else unquote(found[1])
 
 
-def _entry_in(content: bytes, offset: int) -> str | None:
-    """Whose valid line a byte of an archive stands in; the head of a file may lie before it."""
+def _attributed(trace: Trace, line: bytes, session: str | None = None) -> Trace:
+    """A trace with the entry whose line it stands in, and the sessions that this is of."""
+    entry = lines.valid(line)
+    if entry is None or entry.type in MARKS:
+        return trace
+    folder, _, rest = trace.path.partition("/")
+    around = unquote(rest.partition("/")[0]) if folder == paths.SESSIONS else session
+    # What users own or all share may tell of a session; it is of none.
+    said = (around, entry.session_id) if around is not None else ()
+    return trace._replace(entry_id=entry.id, homes=frozenset(filter(None, said)))
+
+
+def _line_in(content: bytes, offset: int) -> bytes:
+    """The line of an archive that a byte stands in; the head of a file may lie before it."""
     start = content.rfind(b"\n", 0, offset) + 1
     end = content.find(b"\n", offset)
     line = content[start : end if end >= 0 else len(content)].rstrip(b"\r")
-    return _entry_of(line if lines.verify(line) else line[max(0, lines.salvage(line)) :])
-
-
-def _entry_of(line: bytes) -> str | None:
-    entry = lines.valid(line)
-    return None if entry is None or entry.type in MARKS else entry.id
+    return line if lines.verify(line) else line[max(0, lines.salvage(line)) :]
 
 
 def _is_log(path: str) -> bool:
@@ -126,8 +134,8 @@ def _is_log(path: str) -> bool:
     )  # fmt: skip
 
 
-def _entry_at(file: File, offset: int) -> str | None:
-    """Whose valid line a byte stands in."""
+def _line_at(file: File, offset: int) -> bytes:
+    """The line that a byte stands in."""
     start = offset
     for begin, line in backwards(file, 0, offset):
         start = begin if begin + len(line) >= offset else offset
@@ -136,7 +144,7 @@ def _entry_at(file: File, offset: int) -> str | None:
     while end < file.size() and b"\n" not in line:
         line += file.read(end, 64 * 1024)
         end = start + len(line)
-    return _entry_of(line.split(b"\n")[0].rstrip(b"\r"))
+    return line.split(b"\n")[0].rstrip(b"\r")
 
 
 def _pieces(file: File) -> Iterator[bytes]:
