@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemolog import Memory
+from mnemolog.faces.http import actions
 from mnemolog.faces.http.passes import Scope
 from tests.conftest import SetClock
 from tests.faces.http.servers import finished, in_thread
@@ -49,6 +50,27 @@ def test_the_proof_of_an_erasure_says_how_much_was_looked_through_and_what_is_le
     assert not found["clean"]
     assert secret not in str(found)
     (server.root / "archive" / "left.txt").unlink()
+
+
+def test_an_erasure_from_many_sessions_looks_through_every_file_once(tmp_path, monkeypatch):
+    with in_thread(tmp_path / "store") as server, server.client() as owner:
+        for number in range(6):
+            name = owner.post("/sessions", json={"user_id": "ann"}).json()["id"]
+            entry = {"type": "note", "tags": ["gone"], "content": f"secret number {number}"}
+            owner.post(f"/sessions/{name}/entries", json=entry)
+        keeper = type(server.memory._keeper)
+        scan, scans = keeper.scan, list[object]()
+        monkeypatch.setattr(keeper, "scan", lambda *given: scans.append(0) or scan(*given))
+        plan = planned(owner, "erase", selector={"tags": ["gone"]})
+        result = finished(owner, run(owner, plan)["job_id"])["result"]
+        assert (result["erased"], result["proof"]["clean"], len(scans)) == (6, True, 1)
+        monkeypatch.setattr(actions, "_AT_ONCE", 0)  # no two fit into memory together
+        for name in [one["id"] for one in owner.get("/sessions").json()["items"]]:
+            entry = {"type": "note", "tags": ["gone"], "content": f"another secret of {name}"}
+            owner.post(f"/sessions/{name}/entries", json=entry)
+        plan = planned(owner, "erase", selector={"tags": ["gone"]})
+        result = finished(owner, run(owner, plan)["job_id"])["result"]
+        assert (result["erased"], result["proof"]["clean"], len(scans)) == (6, True, 7)
 
 
 def test_every_byte_below_the_root_is_looked_through(root):

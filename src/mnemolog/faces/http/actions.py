@@ -1,6 +1,7 @@
 """Forgetting by plan: each action says what it would reach, and then does exactly that."""
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -25,6 +26,8 @@ from mnemolog.faces.http.proofs import proof
 from mnemolog.faces.http.undos import Gone
 from mnemolog.model.forgetting import Erasure
 from mnemolog.model.times import to_text
+
+_AT_ONCE = 32 * 1024 * 1024
 
 
 def _gather(order: Order, *, erase: bool, everything: bool = False) -> Draft:
@@ -120,15 +123,28 @@ def _plan_erase(order: Order) -> Draft:
 
 
 def _erase(order: Order, progress: Progress | None) -> Done:
-    receipts = []
+    return _erased(
+        [
+            order.memory.erase(some, order.criteria, reason=order.reason, progress=progress)
+            for some in _some_at_once(order)
+        ]
+    ), []
+
+
+def _some_at_once(order: Order) -> Iterator[list[str]]:
+    """The sessions that something is erased from: so many that what it says fits into memory."""
+    some: list[str] = []
+    size = 0
     for session_id in order.sessions:
-        if not order.memory.would_forget(session_id, order.criteria, erase=True).ids:
-            continue
-        done = order.memory.erase(
-            session_id, order.criteria, reason=order.reason, progress=progress
-        )
-        receipts.append(done)
-    return _erased(receipts), []
+        meant = order.memory.would_forget(session_id, order.criteria, erase=True)
+        if some and size + meant.bytes > _AT_ONCE:
+            yield some
+            some, size = [], 0
+        if meant.ids:
+            some.append(session_id)
+            size += meant.bytes
+    if some:
+        yield some
 
 
 def _erased(receipts: list[Erasure]) -> dict[str, Any]:

@@ -202,7 +202,7 @@ def _left(facts: dict[str, Any]) -> Job:
         job.error = {
             "code": "E_INTERRUPTED",
             "detail": "The server ended before this job did.",
-            "advice": "An erasure that had begun was finished when the memory was opened again; "
-            "ask for everything else anew.",
+            "advice": "What it had begun to erase was finished when the memory was opened again. "
+            "Of several sessions others may be left, and nothing else was done: ask for it anew.",
         }
     return job
