@@ -5,7 +5,7 @@ import functools
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, Lock
 from types import TracebackType
 from typing import Any, Self
 
@@ -65,12 +65,12 @@ class AsyncMemory:
     ) -> AsyncIterator[Hit]:
         """Yield what is written from now on, as `Memory.watch` does; cancelling ends it."""
         over = _Over(stop)
-        begin = functools.partial(self.sync.watch, *args, stop=over, **kwargs)
+        begin = functools.partial(self.sync.watch, *args, **kwargs)
         # The loop has few threads, and they are for what ends: as many watches would take them all.
         own = ThreadPoolExecutor(1)
         in_own = functools.partial(asyncio.get_running_loop().run_in_executor, own)
         try:
-            hits = await in_own(begin)
+            hits = await in_own(functools.partial(begin, stop=over))
             while (hit := await in_own(next, hits, None)) is not None:
                 yield hit
         finally:
@@ -121,12 +121,13 @@ class AsyncRun:
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
-        opening = asyncio.ensure_future(asyncio.to_thread(self._opening))
+        attempt = _Attempt(self._opening)
         try:
-            self._run = await asyncio.shield(opening)
+            self._run = await asyncio.to_thread(attempt.open)
         except asyncio.CancelledError:
-            # The thread goes on opening: nobody else would end what it opens.
-            await asyncio.to_thread((await opening).end)
+            opened = attempt.give_up()
+            if opened is not None:
+                await asyncio.shield(asyncio.to_thread(opened.end))
             raise
         return self
 
@@ -143,6 +144,32 @@ class AsyncRun:
             raise AttributeError(f"'AsyncRun' object has no attribute {name!r}")
         found = getattr(self.sync, name)
         return _awaited(found) if callable(found) else found
+
+
+class _Attempt:
+    """A run that a thread opens for somebody who may be cancelled meanwhile, and more than once:
+    the thread goes on, and nobody else would end what it opens."""
+
+    def __init__(self, opening: Callable[[], Run]) -> None:
+        self._opening = opening
+        self._mutex = Lock()
+        self._run: Run | None = None
+        self._is_unwanted = False
+
+    def open(self) -> Run:
+        run = self._opening()
+        with self._mutex:
+            self._run = run
+            is_unwanted = self._is_unwanted
+        if is_unwanted:
+            run.end()
+        return run
+
+    def give_up(self) -> Run | None:
+        """What is open already and must be ended; what is opened later ends by itself."""
+        with self._mutex:
+            self._is_unwanted = True
+            return self._run
 
 
 class _Over(Event):
