@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import NotAllowedError, SizeLimitError, StorageError
+from mnemolog.errors import LockTimeoutError, NotAllowedError, SizeLimitError, StorageError
 from mnemolog.settings import Settings
 from mnemolog.settings.spellings import RetiredSettingWarning
 from mnemolog.testing import FixedClock, SimulatedDisk
@@ -18,6 +18,7 @@ from mnemolog.testing.opening import open_on
 from tests.forgetting.planting import damage
 from tests.forgetting.scanner import gunzipped, traces, word
 from tests.log.independent import raw_lines, records, segment_names
+from tests.log.test_locks import held
 from tests.memory.crowds import Crowd, acknowledged, meanwhile
 
 MIB = 1024 * 1024
@@ -688,3 +689,14 @@ def test_what_is_dropped_for_good_leaves_every_file_and_what_was_learned(root, c
         assert "other" in memory.read_node("tea", user_id="ann").body
         memory.query("talk", text="stays")
     assert traces(root, [secret, damaged.upper(), "the-id-that-goes"]) == {}
+
+
+def test_a_compaction_that_could_not_begin_leaves_nothing_to_finish(root, sid, folder):
+    settings = {"concurrency.lock_timeout_ms": 1}
+    with (
+        Memory.open(root, settings=settings, environ={}) as impatient,
+        held(folder / "lock"),
+        pytest.raises(LockTimeoutError),
+    ):
+        impatient.compact_session(sid)
+    assert [path.name for path in (root / "intents").iterdir()] == ["reserve"]

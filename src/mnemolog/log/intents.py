@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
 from mnemolog import fs
-from mnemolog.errors import ConcurrentModificationError, StorageFullError
+from mnemolog.errors import ConcurrentModificationError, MnemologError, StorageFullError
 from mnemolog.fs import Disk, File
 from mnemolog.paths import INTENTS
 
@@ -36,10 +36,13 @@ def reserve(disk: Disk) -> None:
 
 
 @contextmanager
-def noted(disk: Disk, fields: Fields) -> Iterator[None]:
+def noted(
+    disk: Disk, fields: Fields, has_begun: Callable[[], bool] = lambda: True
+) -> Iterator[None]:
     """Note an intent durably, do the work inside the block, and strike the intent out after it.
 
-    If the work raises, the intent stays, and is finished when the root is opened the next time.
+    If the work raises, the intent stays, and is finished when the root is opened the next time;
+    unless it had not begun, as when a lock was not to be had.
     """
     try:
         path, file = _note(disk, fields)
@@ -48,7 +51,12 @@ def noted(disk: Disk, fields: Fields) -> Iterator[None]:
         path, file = _note(disk, fields)
     with ExitStack() as undone:
         undone.callback(file.unlock)
-        yield
+        try:
+            yield
+        except MnemologError:
+            if not has_begun():
+                _strike(disk, path)
+            raise
         undone.pop_all()
     _strike(disk, path)
     reserve(disk)

@@ -38,7 +38,8 @@ Judge = Callable[[list[Weighed]], Verdict]
 def compact(disk: Disk, writer: Writer, place: SessionPlace, judge: Judge, now: str) -> Compacted:
     """Rewrite a session's log as the judge decides."""
     work = _Work(disk, place, judge, now)
-    with intents.noted(disk, {"operation": COMPACT, "session_id": place.name}):
+    fields = {"operation": COMPACT, "session_id": place.name}
+    with intents.noted(disk, fields, has_begun=lambda: work.has_begun):
         sessions.rewrite(
             disk,
             writer,
@@ -79,11 +80,13 @@ class _Work:
         self._name = paths.file_name(place.name)
         self._judge = judge
         self._now = now
+        self.has_begun = False
         self._dropped: list[Line] = []
         self._kept: list[tuple[int, bytes]] = []
 
     def lines(self, handle: Handle) -> list[tuple[int, bytes]]:
         """The lines that stay; those that move are in the archive when this returns."""
+        self.has_begun = True
         self._chain: Chain = handle.chain
         self._before = handle.chain.sealed_bytes + handle.tail.size
         self._is_old = not self._versions.is_settled(sessions.writable(self._place, handle))
