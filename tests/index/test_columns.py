@@ -79,3 +79,24 @@ def test_a_column_that_is_cut_while_it_is_mapped_does_not_end_the_process(memory
         os.truncate(path, 0)
         assert sorted(other.ask(sid, text="word", limit=100)) == wanted
         assert path not in (root / "index").iterdir(), "it was built anew"
+
+
+@pytest.mark.parametrize("name", ["bytes", "sign", "log-check"])
+@pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "removed"])
+@pytest.mark.parametrize("is_open", [True, False], ids=["open", "closed"])
+def test_a_write_makes_no_zeros_of_the_rows_that_a_column_lost(
+    root, memory, sid, name, is_cut, is_open
+):
+    memory.add_many(sid, [{"id": f"m{n}", "content": f"word {n}"} for n in range(30)])
+    wanted = set(ids(memory.query(sid, text="word", limit=100)))
+    (path,) = (root / "index").glob(f"{name}.*.col")
+    if not is_open:
+        memory.close()
+    if is_cut:
+        os.truncate(path, 8)
+    else:
+        path.unlink()
+    memory.add_memory(sid, id="later", content="another word")
+    assert set(ids(memory.query(sid, text="word", limit=100))) == {*wanted, "later"}
+    memory.close()
+    assert set(ids(memory.query(sid, text="word", limit=100))) == {*wanted, "later"}

@@ -204,6 +204,15 @@ def cut(name: str, size: int) -> Damage:
     return lambda index: os.truncate(column(index, name), size)
 
 
+def a_pipe_instead(name: str) -> Damage:
+    def damage(index: Path) -> None:
+        (path,) = index.glob(f"{name}.*.col")
+        path.unlink()
+        os.mkfifo(path)
+
+    return damage
+
+
 def remove_columns(index: Path) -> None:
     for path in index.glob("*.col"):
         path.unlink()
@@ -255,6 +264,8 @@ DAMAGE: dict[str, Damage] = {
     "a column is cut at a row": cut("length", 10),
     "a column is empty": cut("log", 0),
     "a column is missing": remove("offset"),
+    "a column is a pipe": a_pipe_instead("time"),
+    "the vectors are a pipe": a_pipe_instead("vector"),
     "the vectors are cut": cut("vector", 100),
     "the vectors are missing": remove("vector"),
     "all columns are missing": remove_columns,

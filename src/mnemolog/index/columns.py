@@ -47,8 +47,8 @@ NONE = 0xFFFFFFFF
 # Overwritten in place, and allowed to be lost.
 _RELAXED = ("uses", "used")
 
-_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
-
+# A pipe in the place of a file must not make anybody wait.
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 # Files grow by so many rows at a time, so that a mapping lasts for many appends.
 _CHUNK = 65_536
@@ -84,11 +84,13 @@ class Columns:
         typed = {
             name: np.ascontiguousarray(column, self._types[name]) for name, column in values.items()
         }
+        # Whoever made a file anew would make zeros of all rows before these.
+        flags = os.O_RDWR | _FLAGS | (0 if first else os.O_CREAT)
         for name, column in (*typed.items(), (self._check, self._sums(typed))):
             size = self._types[name].itemsize * self._widths[name]
-            fd = os.open(self._path(name), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+            fd = os.open(self._path(name), flags, 0o600)
             try:
-                self._grow(fd, (first + len(column)) * size, size)
+                self._grow(fd, first * size, (first + len(column)) * size, size)
                 _write(fd, column.tobytes(), first * size)
             finally:
                 os.close(fd)
@@ -144,8 +146,11 @@ class Columns:
             total = total * _MIX + (words * factors).sum(axis=1, dtype=np.uint64)
         return np.asarray(total >> np.uint64(32), _CHECK)
 
-    def _grow(self, fd: int, needed: int, size: int) -> None:
-        if os.fstat(fd).st_size < needed:
+    def _grow(self, fd: int, there: int, needed: int, size: int) -> None:
+        found = os.fstat(fd).st_size
+        if found < there:
+            raise ValueError("a column lost some of its rows")
+        if found < needed:
             os.ftruncate(fd, -(-needed // (_CHUNK * size)) * _CHUNK * size)
 
     def _map(self, name: str, rows: int) -> tuple[Array, mmap.mmap | None]:
