@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mnemolog import Memory
+from mnemolog.embedders import open_embedder
 from mnemolog.errors import SettingsError
 from tests.index.searching import ids
 
@@ -136,3 +137,19 @@ def offer(folder: Path) -> None:
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: lengths\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[mnemolog.embedders]\nlengths = lengths:Lengths\n")
+
+
+def test_an_embedder_of_size_0_leaves_all_to_words(root):
+    class Nothing(Colours):
+        size = 0
+
+    for embedder in (open_embedder("none"), Nothing("nothing")):
+        with opened(root, embedder) as memory:
+            sid = memory.create_session().id
+            memory.add_memory(sid, id="m1", content="ruby")
+            memory.add_memory(sid, id="m2", content="navy")
+            hits = memory.query(sid, text="ruby")
+            assert (hits.semantic, ids(hits)[0], hits.notes) == ("off", "m1", ())
+            assert memory.rebuild_index() > 0
+            memory.erase(sid, ids=["m1"])
+            assert ids(memory.query(sid, text="ruby navy")) == ["m2"]

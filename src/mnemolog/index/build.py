@@ -36,8 +36,10 @@ class Build:
         model = self.vectors.number if self.vectors else None
         self.snapshot = Snapshot(self.db, self.columns, model)
 
-    def _vectors(self, embedder: Embedder) -> Vectors:
+    def _vectors(self, embedder: Embedder) -> Vectors | None:
         embedding.check(embedder)
+        if embedder.size == 0:
+            return None  # there is nothing to store, and words decide
         model = models.entered(self.db, embedder.name, embedder.size)
         return Vectors(self._folder, self._number, model, embedder)
 
