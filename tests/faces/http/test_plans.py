@@ -2,6 +2,7 @@
 
 import threading
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,12 @@ def test_an_erasure_from_many_sessions_looks_through_every_file_once(tmp_path, m
             owner.post(f"/sessions/{name}/entries", json=entry)
         keeper = type(server.memory._keeper)
         scan, scans = keeper.scan, list[object]()
-        monkeypatch.setattr(keeper, "scan", lambda *given: scans.append(0) or scan(*given))
+
+        def counted(*given: Any) -> Any:
+            scans.append(given)
+            return scan(*given)
+
+        monkeypatch.setattr(keeper, "scan", counted)
         plan = planned(owner, "erase", selector={"tags": ["gone"]})
         result = finished(owner, run(owner, plan)["job_id"])["result"]
         assert (result["erased"], result["proof"]["clean"], len(scans)) == (6, True, 1)

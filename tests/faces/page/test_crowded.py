@@ -1,6 +1,7 @@
 """Long names, many of them, and what is not there: the page keeps its form."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -49,7 +50,7 @@ VIEWS = [f"/sessions/{LONG}?tab=files", "/search?q=said&view=context", "/health"
 
 
 @pytest.mark.parametrize("window", [{"viewport": PHONE, "is_mobile": True}, {}], ids=["phone", ""])
-def test_long_names_break_no_number(browser: Browser, served: Server, window: dict[str, object]):
+def test_long_names_break_no_number(browser: Browser, served: Server, window: dict[str, Any]):
     with visiting(browser, served, **window) as tab:
         for view in VIEWS:
             page = tab.open(view)
