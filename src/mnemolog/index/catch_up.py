@@ -44,6 +44,8 @@ class CatchUp:
         self._db = build.db
         self._feed = feed
         self._command = command
+        self.unread: set[str] = set()
+        """The logs that could not be read, and are left out until they can be."""
 
     def note(self, names: Iterable[str]) -> None:
         """Remember durably that these logs have to be read."""
@@ -121,6 +123,7 @@ class CatchUp:
         return [] if end is None else [(name, end)]
 
     def _leave_out(self, name: str) -> None:
+        self.unread.add(name)
         known = self._db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
         if known is not None:
             _remove(self._db, known[0])

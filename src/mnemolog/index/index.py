@@ -29,7 +29,7 @@ from mnemolog.index.search import Search
 from mnemolog.index.waiting import BATCH, Step, Waiting, at_once
 from mnemolog.index.windows import Windows
 from mnemolog.model.query import Query
-from mnemolog.policy.access import Viewer
+from mnemolog.policy.access import OWNER, Viewer
 from mnemolog.ports import Asked, Feed, Found, Listed, Progress, Unlearned, Wanted
 from mnemolog.ports.embedder import Embedder
 from mnemolog.ports.keeping import Wiped
@@ -47,6 +47,15 @@ _PATIENCE = 5.0
 
 # A child that closes a database of its parent's may disturb it; these are never closed.
 _inherited: list[Build] = []
+
+
+def _noted(found: Found, unread: set[str], log: str | None) -> Found:
+    """What was found, with a note if logs could not be looked through."""
+    names = sorted(unread if log is None else unread & {log})
+    if not names:
+        return found
+    note = f"left out, for it cannot be read (`mnemolog doctor` says more): {', '.join(names):.300}"
+    return found._replace(notes=(*found.notes, note))
 
 
 class Index:
@@ -250,12 +259,15 @@ class Index:
             with build.moment():
                 if not is_marked and is_settled(build):
                     return look(build)
-            self._caught_up(build)
+            news = CatchUp(build, self._feed, self._second)
+            news.run()
             if told is None and build.waiting():
                 return None
             deadline.check()
             with build.moment():
-                return look(build)
+                answer = look(build)
+            # Of logs that nobody can read nobody can tell who else may know of them.
+            return _noted(answer, news.unread, log) if viewer == OWNER else answer
 
         def look(build: Build) -> Found:
             given = told or _NOTHING

@@ -10,12 +10,16 @@ TROUBLE = (sqlite3.Error, OSError, IndexError, TypeError, ValueError)
 
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+# What the system may be short of; a new index would be so too.
+_SHORT = _FULL | {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 def is_damaged(error: Exception) -> bool:
     """Whether throwing the index away and building it again will help."""
     if isinstance(error, sqlite3.OperationalError):
         return str(error).startswith("no such ")  # else it is locked, or the disk is full
+    if _of_system(error) in _SHORT:
+        return False
     return not isinstance(error, PermissionError)
 
 
@@ -28,6 +32,10 @@ def told(error: Exception) -> MnemologError:
     if _of_sqlite(error) == sqlite3.SQLITE_FULL or _of_system(error) in _FULL:
         return StorageFullError(
             "No space left for the index.", advice="Free some space; entries are safe."
+        )
+    if _of_system(error) in _SHORT:
+        return StorageIOError(
+            f"The index cannot be used now: {error}.", advice="Try again; entries are safe."
         )
     return StorageIOError(
         f"The index cannot be used: {error}.",
