@@ -35,10 +35,32 @@ def test_a_slug_is_its_own_slug(name):
         ("☕", "🍵"), ("a" * 70, "a" * 71), ("the same beginning " * 5 + "b", "con"),
         ("the same beginning " * 5 + "b", "the same beginning " * 5 + "c"),
         ("con", "con 1"), ("\u3164", "unnamed"), ("日本" * 40, "日本" * 41),
+        ("C", "C++"), ("C++", "C#"), ("f#", "F"), ("notepad++ style", "notepad style"),
     ],
 )  # fmt: skip
 def test_other_names_have_other_slugs(one, other):
     assert slug(one) != slug(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("a+b", "a-b"), ("issue #12", "issue-12"), ("C++ style", "c-plus-plus-style"), ("#", None)],
+)
+def test_only_a_sign_behind_a_name_is_spelled_out(name, known):
+    assert slug(name) == known or (known is None and slug(name).startswith("unnamed-"))
+
+
+def test_a_preference_for_one_language_ends_none_for_its_namesake(tmp_path: Path):
+    memory = open_memory(tmp_path)
+    memory.create_session(session_id="s", user_id="u", agent_ids=["a"])
+    for key in ("C++ style", "C# style"):
+        memory.update_preference("s", key=key, value=f"as {key} books have it")
+    memory.reset_session("s")
+    assert [done.status for done in Worker(memory).tick()] == ["learned"]
+    text = memory.read_node("USER.md", user_id="u").text
+    assert "as C++ style books have it" in text
+    assert "as C# style books have it" in text
+    assert "~~" not in text
 
 
 @pytest.mark.parametrize("tag", ["con", "projects.nul", "people.aux", "\u3164", "people.\uffa0"])

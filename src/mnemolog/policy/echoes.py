@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mnemolog.policy.blocks import said
+from mnemolog.policy.words import words_in
 
 SHARE = 0.9
 _LEAST_RUNS = 4
 _RUN = 3
 # As many words as the least number of runs has.
 _STRETCH = _LEAST_RUNS + _RUN - 1
-_WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 Words = tuple[str, ...]
@@ -115,10 +115,10 @@ class Handed:
 
 
 def _lines(text: str) -> Iterator[Words]:
-    for line in text.casefold().splitlines():
-        words = tuple(_WORD.findall(_without_sources(line)))
-        if words:
-            yield words
+    for line in text.splitlines():
+        cut = tuple(words_in(_without_sources(line)))
+        if cut:
+            yield cut
 
 
 def _without_sources(line: str) -> str:

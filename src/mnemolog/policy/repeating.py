@@ -15,10 +15,10 @@ import msgspec
 from mnemolog.model.entry import Entry
 from mnemolog.policy.echoes import Echoes, sentences
 from mnemolog.policy.learning import DOUBTFUL
+from mnemolog.policy.words import words_in
 
 # What is said in fewer words is said by everybody all the time.
 _LEAST_WORDS = 3
-_WORD = re.compile(r"\w+")
 # A block of ours, as `policy.blocks` makes it; one that was cut short goes to the end.
 _BLOCK = re.compile(
     r"<(run_memory|memory) kind=\"data\"[^<>\n]{0,100}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
@@ -44,7 +44,7 @@ def is_spoken(entry: Entry) -> bool:
 
 def may_repeat(entry: Entry) -> bool:
     """Whether an entry may be an echo at all: what a person says never is."""
-    return not is_spoken(entry) and len(_WORD.findall(entry.text)) >= _LEAST_WORDS
+    return not is_spoken(entry) and len(words_in(entry.text)) >= _LEAST_WORDS
 
 
 def is_older(one: Entry, other: Entry) -> bool:
@@ -91,7 +91,7 @@ def _is_over(entry: Entry, lines: Iterable[str]) -> bool:
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(words_in(text))
 
 
 def _changes(entry: Entry) -> bool:
@@ -119,7 +119,7 @@ def _news(line: str, heard: Echoes) -> Iterator[str]:
 
 
 def _is_long(text: str) -> bool:
-    return len(_WORD.findall(text)) >= _LEAST_WORDS
+    return len(words_in(text)) >= _LEAST_WORDS
 
 
 def _sentences(texts: Iterable[str]) -> Iterator[str]:

@@ -5,19 +5,18 @@ their rarest ones, so only nodes that meet at a rare run are looked at together;
 node meets only the last few before it, so that even a thousand copies of one form stay cheap.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import NamedTuple
 
 from mnemolog.model.node import FILES, SimilarNodes
+from mnemolog.policy.words import words_in
 
 SHARE = 0.6
 """How much of all runs two texts must have in common."""
 PEOPLE = "people/"
 
-_WORD = re.compile(r"\w+")
 # A shorter text says too little to be compared.
 _LEAST_RUNS = 4
 _MEETINGS = 16
@@ -50,7 +49,7 @@ class _Runs:
 def _words(text: str) -> list[str]:
     """The words that a reader sees: comments are for those who look behind the text."""
     first, *rest = text.split("<!--")
-    return _WORD.findall(" ".join([first, *(one.partition("-->")[2] for one in rest)]).casefold())
+    return words_in(" ".join([first, *(one.partition("-->")[2] for one in rest)]))
 
 
 def similar(sketches: Iterable[Sketch]) -> list[SimilarNodes]:

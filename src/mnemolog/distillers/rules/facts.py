@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from mnemolog.model.lesson import Source
+from mnemolog.policy.words import spelled, words_in
 
 USER, TOOLS = "USER.md", "TOOLS.md"
 
@@ -61,7 +62,7 @@ def slug(name: str) -> str:
     Where that leaves nothing of a name, or only its beginning, a mark tells it from others.
     """
     plain = unicodedata.normalize("NFC", name).strip().lower()
-    joined = _APART.sub("-", _UNSEEN.sub(" ", plain)).strip("-")
+    joined = _APART.sub("-", spelled(_UNSEEN.sub(" ", plain))).strip("-")
     if len(joined.encode()) > _MOST or not joined:
         mark = sha256(plain.encode("utf-8", "replace")).hexdigest()[:6]
         joined = f"{_cut(joined, _MOST - len(mark) - 1) or 'unnamed'}-{mark}"
@@ -91,5 +92,4 @@ def core(text: str) -> str:
 
 def same(text: str) -> str:
     """What two wordings of one fact have in common: the words that carry it, in their order."""
-    words = _APART.split(text.casefold())
-    return " ".join(word for word in words if word and word not in _FILLERS)
+    return " ".join(word for word in words_in(text) if word not in _FILLERS)
