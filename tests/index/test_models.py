@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,8 +27,12 @@ class Letters:
         self.size = 8 * (1 + len(name))
         self.at_once = at_once
         self.embedded: list[str] = []
+        self.may_follow = threading.Event()
+        self.may_follow.set()
 
     def embed(self, texts: Sequence[str]) -> Any:
+        if threading.current_thread().name == "mnemolog-embedding":
+            assert self.may_follow.wait(20)
         self.embedded += texts
         found = np.zeros((len(texts), self.size), np.float32)
         for row, text in enumerate(texts):
@@ -101,10 +106,12 @@ def test_another_model_leaves_the_words_and_embeds_behind_the_searches(root, clo
         until_ready(memory)
         before = facts(root)
     other = Letters("other", at_once)
+    other.may_follow.clear()
     with opened(root, other, clock) as memory:
         found = memory.query(sid, text="word7")
         assert (found.semantic, ids(found)[0]) == ("pending", "talk-7")
         assert len(other.embedded) >= 4
+        other.may_follow.set()
         until_ready(memory)
     assert facts(root) == before, "the same build, and no row was added"
     told = [text for text in other.embedded if text not in ("question", "word7")]

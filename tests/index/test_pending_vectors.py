@@ -92,12 +92,12 @@ def loaded(memory: Memory, entries: int = 10, session: str = "talk") -> str:
     return sid
 
 
-def test_a_search_before_a_bulk_load_is_embedded_says_so_and_finds_by_words(memory, slow):
-    sid = loaded(memory)
-    found = memory.query(sid, text="word9")
+def test_a_search_before_a_bulk_load_is_embedded_says_so_and_finds_by_words(waiting, held):
+    sid = loaded(waiting)
+    found = waiting.query(sid, text="word9")
     assert found.semantic == "pending"
     assert ids(found)[0] == "talk-9"
-    assert len(slow.calls[0]) == AT_ONCE, "a few of the texts; the others follow"
+    assert len(held.calls[0]) == AT_ONCE, "a few of the texts; the others follow"
 
 
 def words(*embedders: Slow) -> list[str]:
@@ -132,13 +132,18 @@ def test_searches_go_on_and_embed_nothing_while_somebody_else_is_at_it(waiting, 
     assert words(held) == [f"word{n}" for n in range(10)]
 
 
-def test_closing_waits_for_what_is_being_embedded_and_no_longer(memory, slow):
-    memory.query(loaded(memory, 400), text="question")
-    memory.close()
-    done = len(slow.embedded)
+def test_closing_waits_for_what_is_being_embedded_and_no_longer(waiting, held):
+    waiting.query(loaded(waiting, 400), text="question")
+    while not held.is_asked:
+        time.sleep(0.002)
+    closing = threading.Thread(target=waiting.close)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    held.is_free.set()
+    closing.join(20)
     assert "mnemolog-embedding" not in {one.name for one in threading.enumerate()}
-    time.sleep(0.05)
-    assert len(slow.embedded) == done < 400
+    assert len(words(held)) < 400
 
 
 def test_filters_alone_embed_nothing(memory, slow):
