@@ -1,10 +1,12 @@
 """The loop: ticks, slow distillers, and the end."""
 
+import sys
 import time
 from threading import Event, Thread
 
 import pytest
 
+from mnemolog import distillers
 from mnemolog.errors import LockTimeoutError, SettingsError, StorageIOError
 from mnemolog.model.lesson import Proposal
 from mnemolog.settings import Settings
@@ -135,6 +137,18 @@ def test_a_distiller_that_nobody_has_is_an_error_and_no_failure(root):
         assert [one.attempts for one in memory.due_sessions()] == [0]
         with memory.lease_session("s1") as is_free:
             assert is_free
+
+
+def test_a_distiller_without_its_extra_is_told_and_no_session_pays_for_it(root, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)  # as if it were not installed
+    for name in [name for name in sys.modules if name.startswith("mnemolog.distillers.llm")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(distillers, "llm", raising=False)
+    with open_memory(root, distiller="llm") as memory:
+        memory.reset_session(talk(memory, "s1", "x"))
+        with pytest.raises(SettingsError, match="needs an extra"):
+            Worker(memory).tick()
+        assert [one.attempts for one in memory.due_sessions()] == [0]
 
 
 def test_a_distiller_may_come_by_an_entry_point(root, tmp_path, monkeypatch):

@@ -75,7 +75,8 @@ def _maker(name: str, prompt: Prompt | None) -> Make:
 
 def _llm_maker(prompt: Prompt | None) -> Make:
     try:
-        llm: Any = resolve_name("mnemolog.distillers.llm")
+        # Without the colon, a library that it misses would end in an AttributeError.
+        llm: Any = resolve_name("mnemolog.distillers.llm:")
     except ImportError as error:
         raise SettingsError(
             "The distiller `llm` needs an extra.",
