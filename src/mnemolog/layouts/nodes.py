@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from mnemolog.errors import InvalidFormatError, SizeLimitError, StorageError
 from mnemolog.layouts import fields, front_matter
 from mnemolog.layouts.contract import (
     Bundle,
@@ -23,7 +22,7 @@ from mnemolog.layouts.contract import (
     SessionFound,
     Skipped,
 )
-from mnemolog.layouts.parsing import unreadable
+from mnemolog.layouts.parsing import document, text_of
 from mnemolog.layouts.sources import is_safe
 from mnemolog.model.entry import Entry
 from mnemolog.model.times import to_moment
@@ -70,16 +69,10 @@ def _place(name: str) -> tuple[str | None, str]:
 
 
 def _entry(source: FileSource, session: str, name: str, below: str) -> Found:
-    try:
-        matter, body = front_matter.split(source.read(name).decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return Refused(name, None, "not UTF-8")
-    except InvalidFormatError as error:
-        return Refused(name, None, error.message)
-    except SizeLimitError as error:
-        return Refused(name, None, "the document is too long", error.code)
-    except (StorageError, OSError) as error:
-        return unreadable(name, error)
+    found = document(source, name, _split)
+    if isinstance(found, Refused):
+        return found
+    matter, body = found
     kept = matter.pop(fields.CARRIED, None)
     given = matter.get("id") if kept is None else matter.pop("id", None)
     record = {
@@ -94,6 +87,10 @@ def _entry(source: FileSource, session: str, name: str, below: str) -> Found:
     if isinstance(kept, Mapping) and isinstance(kept.get("metadata"), Mapping):
         record["metadata"] = dict(kept["metadata"])
     return EntryFound(session, fields.uncarried(record, kept), name)
+
+
+def _split(content: bytes) -> tuple[dict[str, Any], str]:
+    return front_matter.split(text_of(content))
 
 
 def _instead(matter: Mapping[str, Any], below: str) -> str:

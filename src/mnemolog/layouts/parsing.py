@@ -1,7 +1,7 @@
 """Foreign bytes to plain values: strict JSON, or a reason why not."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mnemolog.errors import InvalidFormatError, MnemologError, SizeLimitError, StorageError
@@ -24,11 +24,7 @@ class Record(NamedTuple):
 def parse(content: bytes) -> Any:
     """The value of some JSON; refuses what another reader could take for something else."""
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidFormatError("not UTF-8") from error
-    try:
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        found = json.loads(text_of(content), object_pairs_hook=_object, parse_constant=_constant)
     except InvalidFormatError:
         raise
     except RecursionError as error:
@@ -37,6 +33,14 @@ def parse(content: bytes) -> Any:
         raise InvalidFormatError("not JSON") from error
     _check_depth(found)
     return found
+
+
+def text_of(content: bytes) -> str:
+    """The text of some bytes; anything but UTF-8 is refused."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidFormatError("not UTF-8") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,10 +91,12 @@ def _record(name: str, number: int, content: bytes) -> Record | Refused:
     return Record(number, value, content)
 
 
-def document(source: FileSource, name: str) -> Any | Refused:
-    """The value of a file that is one JSON document, or why it is refused."""
+def document(
+    source: FileSource, name: str, parsed: Callable[[bytes], Any] = parse
+) -> Any | Refused:
+    """What a file says that is one document, of JSON unless told, or why it is refused."""
     try:
-        return parse(source.read(name))
+        return parsed(source.read(name))
     except InvalidFormatError as error:
         return Refused(name, None, error.message)
     except SizeLimitError as error:
