@@ -128,7 +128,7 @@ class Door:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = secrets.token_hex(8)
-        answer = _Answer(send, request_id, scope)
+        answer = _Answer(send, request_id)
         began = time.monotonic()
         try:
             await self._come_in(scope, receive, answer, request_id)
@@ -197,9 +197,8 @@ class Door:
 class _Answer:
     """Passes an answer on, with the headers that every answer has, and remembers its status."""
 
-    def __init__(self, send: Send, request_id: str, scope: Scope) -> None:
+    def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
-        self._scope = scope
         self._id = (b"x-request-id", request_id.encode())
         self.status = 0
         self.body: Measured | None = None

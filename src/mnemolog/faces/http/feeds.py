@@ -50,7 +50,6 @@ class Reader:
         self._topics = topics
         self._loop = loop
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._is_behind = False
 
     def offer(self, event: Event) -> None:
         """Hand over an event, from any thread."""
