@@ -49,7 +49,7 @@ ROOMS: dict[str, str] = {
     "ports": "policy settings model errors",
     "log": "ports policy settings fs paths model errors",
     "index": "ports policy settings fs paths model errors",
-    "embedders": "errors",
+    "embedders": "ports errors",
     "graph": "ports policy settings fs paths model errors",
     "stores": "log index embedders graph ports policy settings fs paths model errors",
     "memory": "stores layouts ports policy settings model errors",

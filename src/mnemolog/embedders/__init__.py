@@ -4,16 +4,14 @@
 only when the first text comes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Protocol
 
 from mnemolog.errors import SettingsError
+from mnemolog.ports.embedder import Embedder
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+__all__ = ["GROUP", "Embedder", "open_embedder"]
 
 GROUP = "mnemolog.embedders"
 """The entry points under which other packages offer embedders."""
@@ -26,22 +24,6 @@ _OWN = {
     "minilm": "mnemolog.embedders.minilm:MiniLmEmbedder",
     "none": "mnemolog.embedders.none:NoEmbedder",
 }
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors; always the same for the same text, from any thread, offline."""
-
-    @property
-    def name(self) -> str:
-        """Identity of the model: vectors under another name cannot be compared with these."""
-
-    @property
-    def size(self) -> int:
-        """How many numbers a vector has."""
-
-    def embed(self, texts: Sequence[str]) -> "npt.NDArray[np.float32]":
-        """One row of length 1 per text; zeros for a text that it cannot read. Any string is
-        accepted."""
 
 
 def open_embedder(chosen: str | Embedder) -> Embedder:

@@ -24,4 +24,5 @@ class Embedder(Protocol):
         """How many dimensions a vector has."""
 
     def embed(self, texts: Sequence[str]) -> "npt.NDArray[np.float32]":
-        """One row of length 1 for each text; zeros for a text in which nothing is known."""
+        """One row of length 1 for each text; zeros for a text in which nothing is known. Any string
+        is accepted."""
