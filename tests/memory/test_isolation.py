@@ -16,6 +16,7 @@ from mnemolog.errors import (
     EntryNotFoundError,
     MnemologError,
     NotAllowedError,
+    SchemaInvalidError,
     SessionNotFoundError,
 )
 from mnemolog.model.lesson import Due, Lesson, Plan, Proposal
@@ -246,6 +247,18 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
         *WORKERS, *OF_NODES,
     }  # fmt: skip
     assert taking - without == set(VERBS)
+
+
+def test_a_view_of_several_agents_takes_names_and_not_their_letters(memory):
+    memory.create_session(session_id="p", agent_ids=["ann"])
+    assert [one.id for one in memory.for_agents("ann").list_sessions()] == ["p"]
+    assert [one.id for one in memory.for_agents(iter(["bob", "ann"])).list_sessions()] == ["p"]
+
+
+@pytest.mark.parametrize("agents", [[], (), None, 5, b"ann", {"ann": 1}])
+def test_a_view_of_no_agents_is_refused_in_words(memory, agents):
+    with pytest.raises(SchemaInvalidError, match="agent"):
+        memory.for_agents(agents)
 
 
 @pytest.mark.parametrize("name", WORKERS)

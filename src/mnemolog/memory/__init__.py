@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from mnemolog import stores
-from mnemolog.errors import InvalidFormatError, NotAllowedError
+from mnemolog.errors import InvalidFormatError, NotAllowedError, SchemaInvalidError
 from mnemolog.memory.archiving import Archiving
 from mnemolog.memory.backing import Backing
 from mnemolog.memory.exporting import Exporting
@@ -20,7 +20,7 @@ from mnemolog.memory.reviewing import Reviewing
 from mnemolog.memory.running import Running
 from mnemolog.memory.watching import Watching
 from mnemolog.memory.writing import Writing
-from mnemolog.model.ids import check_id
+from mnemolog.model.ids import check_agents, check_id
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Clock
 from mnemolog.ports.embedder import Embedder
@@ -101,8 +101,10 @@ class Memory(
 
     def for_agents(self, agent_ids: Iterable[str]) -> "Memory":
         """A view that sees what any of these agents may; it writes as the first of them."""
-        first, *rest = [check_id(one, "agent id") for one in agent_ids]
-        return self._as(self._viewer._replace(agent=first, beside=tuple(rest)))
+        agents = check_agents(agent_ids)
+        if not agents:
+            raise SchemaInvalidError("No agent is named.", advice="Name at least one.")
+        return self._as(self._viewer._replace(agent=agents[0], beside=agents[1:]))
 
     def for_user(self, user_id: str) -> "Memory":
         """A view of one user's sessions."""

@@ -8,15 +8,13 @@ import msgspec
 
 from mnemolog.errors import (
     NotAllowedError,
-    SchemaInvalidError,
     SettingsError,
     StorageError,
-    shown,
 )
 from mnemolog.memory.base import ASK_OWNER, Base
 from mnemolog.model import plain, shapes
 from mnemolog.model.entry import FORMAT
-from mnemolog.model.ids import check_id, check_name, new_session_id
+from mnemolog.model.ids import check_agents, check_name, new_session_id
 from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import normalise, to_text
@@ -44,7 +42,7 @@ class Sessions(Base):
     ) -> Session:
         """Create a session; an agent's view adds the agent itself to `agent_ids`."""
         now = self._clock.now()
-        agents = _agents(agent_ids)
+        agents = check_agents(agent_ids)
         if self._viewer.agent is not None and self._viewer.agent not in agents:
             agents = (*agents, self._viewer.agent)
         overrides = plain.plain_object(settings, "settings", [])
@@ -112,7 +110,7 @@ class Sessions(Base):
             raise NotAllowedError(
                 "An agent's view cannot change a session's agents or settings.", advice=ASK_OWNER
             )
-        agents = None if agent_ids is None else _agents(agent_ids)
+        agents = None if agent_ids is None else check_agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences}
         manifest = self._manifest(session_id)
         in_force = self._settings(manifest)
@@ -171,13 +169,6 @@ def _chosen(found: list[Session], wanted: Wanted) -> list[Session]:
     ]
     chosen.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
     return chosen[: wanted.limit]
-
-
-def _agents(given: Iterable[str]) -> tuple[str, ...]:
-    names = [given] if isinstance(given, str) else given
-    if isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
-        raise SchemaInvalidError(f"agent_ids must be a list of names, not {shown(given)}.")
-    return tuple(dict.fromkeys(check_id(name, "agent id") for name in names))
 
 
 def _session(one: Listed) -> Session:

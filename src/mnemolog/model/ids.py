@@ -2,9 +2,10 @@
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from mnemolog.errors import InvalidFormatError, shown
+from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
 
 MAX_ID = 1024
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -34,6 +35,14 @@ def check_id(value: object, what: str = "id") -> str:
 def check_name(value: object, what: str) -> str | None:
     """An optional id-like name (agent, user, run, category, role): None stays None."""
     return None if value is None else check_id(value, what)
+
+
+def check_agents(given: object) -> tuple[str, ...]:
+    """Agents without repetition, in order; a single name counts as a list of one."""
+    names = [given] if isinstance(given, str) else given
+    if isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
+        raise SchemaInvalidError(f"agent_ids must be a list of names, not {shown(given)}.")
+    return tuple(dict.fromkeys(check_id(name, "agent id") for name in names))
 
 
 def new_session_id(now: datetime) -> str:
