@@ -61,6 +61,24 @@ def test_a_stray_copy_in_any_file_is_reported(root, name, pack):
     assert traces(root, [secret]) == {}
 
 
+@pytest.mark.parametrize("said_in", ["before", "behind"])
+def test_damage_in_an_archive_is_told_and_hides_nothing_behind_it(memory, sid, root, said_in):
+    for name in ("before", "between", "behind"):
+        noise = os.urandom(3 * 65536).hex()
+        memory.add_memory(sid, type="note", content=f"{noise} {name if name == said_in else 'x'}!")
+    memory.archive_session(sid)
+    (path,) = (root / "archive").glob("*.tar.gz")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + bytes(8) + whole[len(whole) // 2 + 8 :])
+    for words, count in ((f"{said_in}!", 1), ("what nobody said", 0)):
+        found = memory.verify_erasure(text=words)
+        assert not found.clean
+        assert sum("text 1" in one for one in found.traces) == count
+        assert sum("not all that it holds can be looked at" in one for one in found.traces) == 1
+    path.write_bytes(whole[: len(whole) // 2])  # what ends too early is looked at to its end
+    assert memory.verify_erasure(text="what nobody said").clean
+
+
 def test_the_proof_and_the_scanner_agree_before_and_after(root):
     secret = word()
     template(root, secret)

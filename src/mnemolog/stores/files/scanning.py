@@ -1,10 +1,8 @@
 """Scanning: looking for bytes in every file below the root, also inside what is compressed."""
 
-import gzip
-import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Protocol
 from urllib.parse import unquote
 
@@ -19,7 +17,11 @@ from mnemolog.ports.keeping import Looked, Trace
 _PIECE = 1 << 20
 _DATABASE = f"{paths.INDEX}/index.db"
 _kept: dict[tuple[str, object], File] = {}
-_GZIP = b"\x1f\x8b"
+_GZIP = b"\x1f\x8b\x08"
+_ZEROS = re.compile(rb"\0*")
+# So much of a packed file is unpacked at once: a thousand times of it is still a little memory.
+_FED = 1 << 14
+_DAMAGED = "damaged, so not all that it holds can be looked at"
 _ARCHIVED = re.compile(rf"{paths.ARCHIVE}/([^/]+?)(?:\.g\d+\.jsonl\.gz|\.tar\.gz)")
 # So many needles are looked for one by one; more of them with a sieve, in a single pass.
 _FEW = 32
@@ -56,7 +58,7 @@ def scan(
             continue  # removed meanwhile
         for trace in _scan_pieces(path, _told(path, _pieces(file), told), sought):
             yield _attributed(trace, _line_at(file, trace.offset)) if _is_log(path) else trace
-        if file.read(0, 2) == _GZIP:
+        if file.read(0, len(_GZIP)) == _GZIP:
             yield from _in_archive(path, file, sought, told)
         if progress is not None:
             progress(done, len(found))
@@ -92,14 +94,17 @@ def _told(path: str, pieces: Iterator[bytes], looked: Looked) -> Iterator[bytes]
 def _in_archive(path: str, file: File, sought: "_Sought", looked: Looked) -> Iterator[Trace]:
     """What stands in a packed file, with the session that its name tells, and whose line it is."""
     content, session = b"", _session_of(path)
-    unpacked = _told(path, _unpacked(file), looked)
+    damaged: list[int] = []
+    unpacked = _told(path, _unpacked(file, damaged.append), looked)
     for trace in _scan_pieces(f"{path} (unpacked)", unpacked, sought):
         if session is None:  # any other packed file is nobody's line
             yield trace
             continue
-        content = content or b"".join(_unpacked(file))
+        content = content or b"".join(_unpacked(file, damaged.append))
         told = _attributed(trace, _line_in(content, trace.offset), session)
         yield told._replace(session_id=session)
+    if damaged:
+        yield Trace(path, damaged[0], _DAMAGED, session_id=session)
 
 
 def _session_of(path: str) -> str | None:
@@ -152,15 +157,34 @@ def _pieces(file: File) -> Iterator[bytes]:
         yield file.read(start, _PIECE)
 
 
-def _unpacked(file: File) -> Iterator[bytes]:
-    """A compressed file's content, as far as it can be unpacked."""
-    packed = io.BytesIO(file.read(0, file.size()))
+def _unpacked(file: File, damaged: Callable[[int], object]) -> Iterator[bytes]:
+    """A compressed file's content, what follows a damaged member too; tells where one begins."""
+    packed = file.read(0, file.size())
+    begin = 0
+    while 0 <= begin < len(packed):
+        end = yield from _member(packed, begin)
+        if end < 0:
+            damaged(begin)
+            begin = packed.find(_GZIP, begin + 1)
+        else:
+            zeros = _ZEROS.match(packed, end)  # blocks of a tape are filled up with them
+            begin = zeros.end() if zeros else end
+
+
+def _member(packed: bytes, at: int) -> Generator[bytes, None, int]:
+    """What a member holds, as far as it can be unpacked; where it ends, or -1 if it is damaged.
+
+    One that ends too early, as while it is written, hides nothing: all of it was unpacked.
+    """
+    unpacker = zlib.decompressobj(wbits=31)
     try:
-        with gzip.GzipFile(fileobj=packed) as content:
-            while piece := content.read(_PIECE):
-                yield piece
-    except (OSError, EOFError, zlib.error):
-        return
+        while at < len(packed) and not unpacker.eof:
+            fed = packed[at : at + _FED]
+            yield unpacker.decompress(fed)
+            at += len(fed)
+    except zlib.error:
+        return -1
+    return at - len(unpacker.unused_data)
 
 
 class _Sought:
