@@ -1,4 +1,4 @@
-"""What people who wanted to break the promises found, each in its smallest form."""
+"""Where one promise meets another: each case in its smallest form."""
 
 import random
 
