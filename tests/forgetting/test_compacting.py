@@ -583,6 +583,13 @@ def test_what_moved_comes_back_by_undelete(memory, moved, sid, root):
     assert memory.undelete(sid, ["a"]).ids == ()
 
 
+def test_what_was_never_deleted_stays_moved_unless_its_id_is_given(memory, moved, sid):
+    memory.delete(sid, ids=["c"])
+    assert memory.undelete(sid, {"types": ["note"]}).ids == ("c",)
+    assert living(memory) == ["c"]
+    assert memory.get_memory(sid, "a") is not None
+
+
 def test_only_its_writer_or_the_owner_brings_back_what_moved(memory, moved, sid):
     assert memory.for_agent("architect").undelete(sid, ["a"]).ids == ()
     assert memory.for_agent("analyst").undelete(sid, ["a"]).ids == ("a",)

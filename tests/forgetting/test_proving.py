@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from mnemolog.errors import NotAllowedError
+from mnemolog.errors import NotAllowedError, SessionNotFoundError
 from mnemolog.testing import FixedClock
 from tests.forgetting.dying import LATER
 from tests.forgetting.planting import opened, template
@@ -166,6 +166,13 @@ def test_several_sessions_are_looked_for_in_one_pass(memory, sid):
     assert done.verification is not None
     assert done.verification.clean, done.verification.traces
     assert [one.id for name in names for one in memory.get_entries(name)] == ["message-0002"] * 3
+
+
+def test_of_several_sessions_none_is_touched_if_one_is_not_there(memory, sid):
+    memory.add_memory(sid, id="kept", type="note", content="stays")
+    with pytest.raises(SessionNotFoundError, match="nope"):
+        memory.erase([sid, "nope"], types=["note"])
+    assert memory.get_memory(sid, "kept") is not None
 
 
 def test_a_short_id_is_not_found_in_sums_and_names(memory, sid):

@@ -111,6 +111,8 @@ class Forgetting(Keeping):
         """
         chosen = select(_mapping(criteria), more)
         several = session_id if isinstance(session_id, list | tuple) else (session_id,)
+        for each in several:  # before anything is gone of the first
+            self._manifest_of(each)
         now = to_text(self._clock.now())
         # Whether words stand elsewhere is for the owner to know.
         said: list[str] | None = [] if verify and self._viewer == OWNER else None
@@ -341,8 +343,10 @@ class Forgetting(Keeping):
     def _bring_back(
         self, session_id: str, chosen: Selection, where: Circumstances, refused: dict[str, str]
     ) -> list[str]:
-        """What compactions moved to the archive comes back as an entry of the log."""
-        meant = self._moved(session_id, chosen)
+        """What compactions moved to the archive comes back as an entry of the log; what was never
+        deleted only if its id is given."""
+        moved = self._moved(session_id, chosen)
+        meant = [one for one in moved if one.died is not None or chosen.ids is not None]
         late = {one.entry.id for one in meant if one.died and self._is_late(one, session_id)}
         refused |= dict.fromkeys(late, _TOO_LATE)
         wanted = [one.entry for one in meant if one.entry.id not in late]
