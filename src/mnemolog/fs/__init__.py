@@ -8,7 +8,7 @@ symbolic link. A file's descriptor is closed when the last reference to it goes,
 still sync a file that another one has already let go of.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple, Protocol
 
 from mnemolog.errors import StorageFullError
@@ -182,6 +182,21 @@ def shred(disk: Disk, path: str) -> None:
         file.write_at(start, bytes(min(_PIECE, size - start)))
     file.sync()
     disk.unlink(path)
+
+
+def blank(disk: Disk, path: str, is_meant: Callable[[bytes], bool]) -> int:
+    """Overwrite the lines that are meant by spaces, where they lie: that needs no room. Says how
+    many they were."""
+    file = disk.open(path, "update")
+    at = found = 0
+    for line in file.read(0, file.size()).split(b"\n"):
+        if is_meant(line):
+            file.write_at(at, b" " * len(line))
+            found += 1
+        at += len(line) + 1
+    if found:
+        file.sync()
+    return found
 
 
 def full(action: str) -> StorageFullError:

@@ -17,7 +17,7 @@ from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, claims, plans, sourcing, versions
 from mnemolog.graph.locking import locked
-from mnemolog.graph.replacing import GONE, blank, files, shredded, swap
+from mnemolog.graph.replacing import GONE, files, shredded, swap
 from mnemolog.graph.sourcing import IsGone
 from mnemolog.graph.versions import hash_of
 from mnemolog.model.lesson import Edit, Plan, Waiting
@@ -136,7 +136,7 @@ def _forget_uses(disk: Disk, path: str, address: str) -> None:
     """The name of a node that is gone for good stays nowhere either."""
     with suppress(FileNotFoundError):
         needle = json.dumps(address).encode()
-        blank(disk, path, lambda line: needle in line)
+        fs.blank(disk, path, lambda line: needle in line)
 
 
 def _cut_text(text: str, meant: Meant, doomed: frozenset[str]) -> tuple[str | None, int]:

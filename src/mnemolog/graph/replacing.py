@@ -58,7 +58,7 @@ def swap(disk: Disk, path: str, before: bytes, after: bytes, is_meant: IsMeant) 
     try:
         fs.write_new(disk, temporary, after)
     except StorageFullError:
-        blank(disk, path, is_meant)
+        fs.blank(disk, path, is_meant)
         return True
     try:
         disk.exchange(temporary, path)
@@ -72,14 +72,3 @@ def swap(disk: Disk, path: str, before: bytes, after: bytes, is_meant: IsMeant) 
     disk.sync_folder(path.rpartition("/")[0])
     shredded(disk, temporary)
     return True
-
-
-def blank(disk: Disk, path: str, is_meant: IsMeant) -> None:
-    """Overwrite every line that is meant by spaces, where it lies: that needs no room."""
-    file = disk.open(path, "update")
-    at = 0
-    for line in file.read(0, file.size()).split(b"\n"):
-        if is_meant(line):
-            file.write_at(at, b" " * len(line))
-        at += len(line) + 1
-    file.sync()

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import msgspec
 
 from mnemolog.fs import File
-from mnemolog.fs import shred as shred
 from mnemolog.log import lines
 from mnemolog.model.entry import FORMAT, Entry
 

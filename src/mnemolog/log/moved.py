@@ -15,7 +15,6 @@ from mnemolog import fs, paths
 from mnemolog.errors import CorruptionError, StorageFullError
 from mnemolog.fs import Disk
 from mnemolog.log import lines
-from mnemolog.log.blanking import shred
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.policy.compaction import Weighed
 
@@ -44,7 +43,7 @@ def drop_unfinished(disk: Disk, name: str) -> None:
     """Overwrite and remove what an interrupted compaction was about to write."""
     for path in _named(disk, name):
         if path.endswith(_UNFINISHED):
-            shred(disk, path)
+            fs.shred(disk, path)
 
 
 def _named(disk: Disk, name: str) -> list[str]:
@@ -148,6 +147,6 @@ def _rewrite(disk: Disk, path: str, edit: Callable[[bytes, Entry], bytes | None]
             old.write_at(0, bytes(old.size()))  # without a name, but the device has its bytes
         old.sync()
     else:
-        shred(disk, path)
+        fs.shred(disk, path)
         disk.sync_folder(paths.ARCHIVE)
     return differ

@@ -14,7 +14,6 @@ from mnemolog import fs, paths
 from mnemolog.errors import MnemologError, NotAllowedError
 from mnemolog.fs import Disk, File
 from mnemolog.log import lines
-from mnemolog.log.blanking import shred
 from mnemolog.log.places import FilePlace, SessionPlace
 from mnemolog.log.tail import last_line
 from mnemolog.log.writer import Writer
@@ -86,7 +85,7 @@ def sweep(disk: Disk, session: SessionPlace) -> None:
 
 def _shred_passing(disk: Disk, session: SessionPlace) -> None:
     for name in passing(disk, session):
-        shred(disk, f"{folder_of(session)}/{name}")
+        fs.shred(disk, f"{folder_of(session)}/{name}")
 
 
 def passing(disk: Disk, session: SessionPlace) -> list[str]:

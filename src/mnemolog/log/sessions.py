@@ -14,7 +14,6 @@ from mnemolog import fs, paths
 from mnemolog.errors import SessionCorruptError, SessionExistsError
 from mnemolog.fs import Disk
 from mnemolog.log import intents, manifests, runs, sidecars
-from mnemolog.log.blanking import shred
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.log.writer import Handle, Writer
@@ -224,7 +223,7 @@ def remove_folder(disk: Disk, folder: str, *, is_private: bool = False) -> None:
         if found is not None and found.is_folder:
             remove_folder(disk, path, is_private=is_private)
         elif is_private and found is not None and found.is_regular:
-            shred(disk, path)
+            fs.shred(disk, path)
         else:
             disk.unlink(path)
     disk.rmdir(folder)

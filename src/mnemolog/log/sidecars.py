@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.errors import CorruptionError, LockTimeoutError, SessionCorruptError
 from mnemolog.fs import Disk, File
 from mnemolog.log import manifests
-from mnemolog.log.blanking import shred
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_moment
@@ -191,12 +190,12 @@ def discard(disk: Disk, name: str) -> None:
     leftover = unborn(name)
     if all(disk.ident(one) is None for one in (path, tar, leftover)):
         return
-    shred(disk, leftover)
+    fs.shred(disk, leftover)
     if disk.ident(path) is not None:
         disk.rename(path, leftover)
         disk.sync_folder(paths.ARCHIVE)
-    shred(disk, leftover)
-    shred(disk, tar)
+    fs.shred(disk, leftover)
+    fs.shred(disk, tar)
     disk.sync_folder(paths.ARCHIVE)
 
 

@@ -12,7 +12,7 @@ from mnemolog.model.forgetting import Compaction
 from mnemolog.model.observing import is_observed, tell, timed
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
-from mnemolog.policy import compaction
+from mnemolog.policy import compaction, quota
 from mnemolog.policy.access import OWNER, may_see
 from mnemolog.policy.compaction import Needs
 from mnemolog.policy.drafting import Circumstances
@@ -23,8 +23,6 @@ from mnemolog.settings.sections import MIB
 
 # A log that stays large is compacted again only after it has grown by this share of its limit.
 _GROWN = 0.02
-# A log that fills this share of its limit is worth a warning.
-_NEAR = 0.9
 _EXPIRED = "could not be undone any more"
 
 
@@ -115,7 +113,7 @@ class Keeping(Proving):
             told = self._make_room(log.id, error) if is_session else self._tidy(log, error)
             done = self._store.append(log, writes, self._viewer, where.storage)
         limit = where.storage.max_session_bytes
-        if log.kind == "session" and done.used > _NEAR * limit:
+        if log.kind == "session" and done.used > quota.NEARLY_FULL * limit:
             tell("size.near_limit", log.id, size_bytes=done.used, limit_bytes=limit)
         if log.kind == "session" and 0 < where.trigger < done.used:
             told = self._relieve(log.id, done.used) or told

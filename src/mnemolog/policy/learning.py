@@ -59,7 +59,7 @@ _NAMES = frozenset(Marks.__struct_fields__)
 
 
 def marks_of(markers: Mapping[str, Any]) -> Marks:
-    """The marks among a manifest's markers; one that is no longer what it was counts as unset."""
+    """The marks among a manifest's markers; all count as unset once one is not what we write."""
     given = {name: value for name, value in markers.items() if name in _NAMES}
     try:
         return msgspec.convert(given, Marks)

@@ -5,6 +5,7 @@ from mnemolog.settings import Storage
 
 ENVELOPE_LIMIT = 1024 * 1024
 NEARLY_FULL = 0.9
+"""A log that fills this share of its limit is worth a warning."""
 
 
 def check_content(size: int, storage: Storage) -> None:

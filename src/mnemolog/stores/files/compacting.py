@@ -18,7 +18,7 @@ import msgspec
 from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.log import intents, lines, moved, quarantine, sessions
-from mnemolog.log.blanking import blank_lines, shred
+from mnemolog.log.blanking import blank_lines
 from mnemolog.log.contents import Contents, Line
 from mnemolog.log.lines import Draft
 from mnemolog.log.places import Chain, SessionPlace, open_guard
@@ -64,7 +64,7 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
     with Writer(disk, place, 60.0).locked():
         manifest = place.manifest(open_guard(disk, place))
         for name in filter(sessions.is_ours, sessions.orphans(disk, place, manifest)):
-            shred(disk, f"{place.folder}/{name}")
+            fs.shred(disk, f"{place.folder}/{name}")
         disk.sync_folder(place.folder)
     return True
 

@@ -28,7 +28,7 @@ from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk
 from mnemolog.index.gate import GATES, Gate
 from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, runs, sessions
-from mnemolog.log.blanking import Blanked, Limits, blank_ids, shred
+from mnemolog.log.blanking import Blanked, Limits, blank_ids
 from mnemolog.log.places import Place, SessionPlace, facts
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey
@@ -243,7 +243,7 @@ def _raise_generation(disk: Disk, place: SessionPlace, handle: Handle) -> None:
         manifests.swap(disk, place.folder, after)
     for name in sessions.orphans(disk, place, after):
         if sessions.is_ours(name):  # left by a crash, with whatever it holds
-            shred(disk, f"{place.folder}/{name}")
+            fs.shred(disk, f"{place.folder}/{name}")
 
 
 def named_in_quarantine(disk: Disk, log: str, ids: Collection[str]) -> set[str]:
@@ -271,7 +271,7 @@ def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
     for path in quarantine.files(disk, log):
         content = fs.read_all(disk, path)
         if any(name in content for name in names):
-            shred(disk, path)
+            fs.shred(disk, path)
             found += 1
     if found:
         disk.sync_folder(paths.QUARANTINE)
@@ -280,19 +280,9 @@ def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
 
 def _blank_uses(disk: Disk, path: str, ids: frozenset[str]) -> int:
     """Overwrite the notes of use in place: they are one short line each."""
-    try:
-        file = disk.open(path, "update")
-    except FileNotFoundError:
-        return 0
-    start = found = 0
-    for line in file.read(0, file.size()).split(b"\n"):
-        if _is_use_of(line, ids):
-            file.write_at(start, b" " * len(line))
-            found += 1
-        start += len(line) + 1
-    if found:
-        file.sync()
-    return found
+    with suppress(FileNotFoundError):
+        return fs.blank(disk, path, lambda line: _is_use_of(line, ids))
+    return 0
 
 
 def _is_use_of(line: bytes, ids: frozenset[str]) -> bool:
@@ -315,7 +305,7 @@ def _leave_no_copy(disk: Disk, session_id: str, purge: Purge) -> dict[str, int]:
             "archive": moved.files(disk, name),
         }
     for path in (path for found in copies.values() for path in found):
-        shred(disk, path)
+        fs.shred(disk, path)
     for room in (paths.QUARANTINE, paths.ARCHIVE):
         if disk.ident(room) is not None:
             disk.sync_folder(room)
