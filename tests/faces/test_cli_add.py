@@ -91,6 +91,7 @@ def test_a_receipt_tells_its_warnings(run):
 def test_options_do_not_go_with_whole_entries(run):
     run("add", "--entry", '{"content":"x"}', "--tag", "a", code=2)
     run("add", "-", "--type", "note", text="{}\n", code=2)
+    run("add", "-", "--importance", "0", text='{"content":"x"}\n', code=2)
 
 
 @pytest.mark.req("S001-147")

@@ -47,7 +47,7 @@ def add(
     """
     if (text is None) == (entry is None):
         raise click.UsageError("Give TEXT, or --entry, or - to read from the input.")
-    if text in (None, "-") and any(fields.values()):
+    if text in (None, "-") and any(value not in (None, ()) for value in fields.values()):
         raise click.UsageError("--type, --role, --tag and --importance go with TEXT only.")
     if text == "-":
         _add_lines(call, session, create)
