@@ -127,6 +127,14 @@ def test_the_review_lists_shows_accepts_and_rejects(run, ask, tea):
     run("review", "accept", "two", code=8)
 
 
+def test_a_text_that_is_not_utf_8_is_refused_in_words(run, tea, tmp_path):
+    path = tmp_path / "text.md"
+    path.write_bytes(b"\xff\xfe")
+    for words in (["node", "write", "a"], ["review", "accept", "x"]):
+        told = run(*words, "--file", str(path), code=2)
+        assert "not UTF-8" in told.stderr
+
+
 def test_the_doctor_looks_at_the_graph(run, ask, tea):
     secret = "AKIA" + "QRSTUVWXYZ234567"
     folder = tea / "users/u1/memory"

@@ -202,8 +202,9 @@ def test_unusable_settings_are_told_and_the_rest_is_still_looked_at(root, log, c
     (root / "config.toml").chmod(0o600)
     log.chmod(0o644)
     assert codes() == ["settings_unusable", "mode_loose"]
-    around = doctor.visit_root(str(root), {})
-    assert "settings_unusable" in [found.code for found in doctor.examine(around)]
+    for privacy, graph in ((False, False), (True, False), (False, True)):
+        around = doctor.visit_root(str(root), {}, only_privacy=privacy, only_graph=graph)
+        assert "settings_unusable" in [found.code for found in doctor.examine(around)]
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])

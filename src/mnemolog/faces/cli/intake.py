@@ -1,9 +1,11 @@
-"""From what a person or a program hands to `add` to entries."""
+"""What a person or a program hands in: texts, and entries for `add`."""
 
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import click
 
 from mnemolog.errors import InputError, InvalidFormatError
 
@@ -54,6 +56,14 @@ def _preference(text: str) -> dict[str, str]:
             "A preference is written KEY=VALUE.", advice="For example: theme=dark", field="text"
         )
     return {"key": key.strip(), "value": value.strip()}
+
+
+def text_in(source: BinaryIO) -> str:
+    """All that a file or the input says."""
+    try:
+        return source.read().decode()
+    except UnicodeDecodeError:
+        raise click.UsageError("The text is not UTF-8.") from None
 
 
 def from_json(text: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import click
 from mnemolog.faces.cli import consent, screen, words
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.differing import say_hunks
+from mnemolog.faces.cli.intake import text_in
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -233,11 +234,7 @@ def _text(asked: _Asked) -> str:
     if len(asked.given) > 1:
         return asked.given[1]
     source: BinaryIO = asked.options["file"] or sys.stdin.buffer
-    content = source.read()
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise click.UsageError("The text is not UTF-8.") from None
+    return text_in(source)
 
 
 def _tell(asked: _Asked, receipt: "NodeReceipt") -> None:

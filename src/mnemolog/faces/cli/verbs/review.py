@@ -7,6 +7,7 @@ import click
 from mnemolog.faces.cli import screen, words
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.differing import say_hunks
+from mnemolog.faces.cli.intake import text_in
 
 if TYPE_CHECKING:
     from mnemolog.model.lesson import Waiting
@@ -45,7 +46,7 @@ def review(
         elif action == "show":
             say_hunks(call, memory.proposal_diff(proposal))
         elif action == "accept":
-            text = None if file is None else file.read().decode()
+            text = None if file is None else text_in(file)
             done = memory.accept_proposal(proposal, text, expected=expected)
             _tell(call, done._asdict(), f"{done.address} {done.status}, version {done.version}")
         else:

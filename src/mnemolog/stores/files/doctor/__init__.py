@@ -35,6 +35,7 @@ from mnemolog.stores.files.doctor.root import (
     check_intents,
     check_leftovers,
     check_root,
+    check_settings,
 )
 from mnemolog.stores.files.doctor.sessions import SessionCheck
 from mnemolog.stores.files.held import place_of
@@ -138,6 +139,7 @@ def _cases(visit: Visit) -> Iterator[Case]:
     if disk.stat("") is None:
         yield case("root_missing", "", "there is no such folder")
         return
+    yield from _guarded("", check_settings(disk))
     if visit.only_privacy:
         yield from _privacy_cases(visit)
         return

@@ -48,14 +48,18 @@ class Around(NamedTuple):
     total_bytes: int
 
 
-def check_root(disk: Disk, around: Around | None) -> Iterator[Case]:
-    """The checks that look at no single file."""
-    if disk.stat(paths.SESSIONS) is None:
-        yield case("root_bare", "", "there is no folder `sessions`: nothing was stored here yet")
+def check_settings(disk: Disk) -> Iterator[Case]:
+    """Whether the settings can be used: else the other checks go by the defaults."""
     try:
         read_settings(disk, {})
     except (SettingsError, StorageError) as error:
         yield case("settings_unusable", "config.toml", f"the settings cannot be used: {error}")
+
+
+def check_root(disk: Disk, around: Around | None) -> Iterator[Case]:
+    """The checks that look at no single file."""
+    if disk.stat(paths.SESSIONS) is None:
+        yield case("root_bare", "", "there is no folder `sessions`: nothing was stored here yet")
     if disk.stat(".gitignore") is None:
         what = "there is no .gitignore, so memory could be committed"
         yield case("gitignore_missing", ".gitignore", what, partial(_write_ignore, disk))
