@@ -16,6 +16,7 @@ import msgspec
 from mnemolog import fs
 from mnemolog.errors import NodeConflictError
 from mnemolog.fs import Disk
+from mnemolog.fs.swapping import OUT
 from mnemolog.graph import document, versions
 from mnemolog.graph.addresses import Spot
 from mnemolog.graph.catalogue import read_raw
@@ -99,7 +100,7 @@ class Place:
     def _rescue(self) -> None:
         """What a crash left on its way: a text that no version knows was somebody's."""
         path = f"{self._spot.file}{SWAP}"
-        out = f"{self._spot.file}.out"
+        out = f"{self._spot.file}{OUT}"
         if self._disk.ident(out) is not None:  # taken out by steps, where two cannot be exchanged
             if self._disk.ident(self._spot.file) is None:
                 self._disk.place(out, self._spot.file)

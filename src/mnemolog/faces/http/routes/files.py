@@ -11,6 +11,7 @@ from mnemolog.faces.http import logs
 from mnemolog.faces.http.house import Asking, Caller
 from mnemolog.faces.http.problems import RefusedError
 
+_DONE = {"clear": "cleared", "delete": "deleted"}
 _SESSION = "/work-agents/{agent:str}/sessions/{session_id:str}"
 
 
@@ -106,7 +107,7 @@ def delete_file(caller: Asking, agent: FromPath[str], session_id: FromPath[str])
 
 def _told(caller: Caller, agent: str, done: Erasure) -> Cleared:
     logs.told(
-        "work-agent", f"session {done.action}ed".replace("deleteed", "deleted"),
+        "work-agent", f"session {_DONE[done.action]}",
         done.session_id, agent=agent, bytes=done.bytes,
     )  # fmt: skip
     caller.publish("session", session_id=done.session_id, state=done.action)

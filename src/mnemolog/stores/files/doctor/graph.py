@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from mnemolog import fs, paths
 from mnemolog.fs import Disk
+from mnemolog.fs.swapping import OUT
 from mnemolog.graph import addresses, catalogue, document, linking, noted, sourcing, writing
 from mnemolog.graph.catalogue import Card
 from mnemolog.graph.links import Resolver, is_circle
@@ -22,7 +23,7 @@ from mnemolog.stores.files.doctor.findings import Case, case
 STALE_DAYS = 180
 UNUSED_DAYS = 30
 _DAY = 86_400_000
-_LEFT = (writing.NEW, writing.SWAP, ".out")
+_LEFT = (writing.NEW, writing.SWAP, OUT)
 _FLAGS = {
     document.UNREADABLE: "node_unreadable",
     document.NOT_TEXT: "node_unreadable",
