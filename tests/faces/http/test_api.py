@@ -339,6 +339,22 @@ def test_a_node_is_written_read_versioned_and_guarded(owner):
     assert owner.get(path).status_code == 404
 
 
+def test_a_search_for_nodes_keeps_to_users_times_and_limit(owner, server):
+    for user in ("zoe", "yan"):
+        for number in range(12):
+            server.memory.write_node(f"birds/heron-{number}", "A heron.\n", user_id=user)
+
+    def search(**more):
+        return owner.post("/search", json={"text": "heron", "kinds": ["node"], **more}).json()
+
+    found = search(users=["zoe"], limit=20)
+    assert {one["node"]["user"] for one in found["hits"]} == {"zoe"}
+    assert (found["total"], found["total_exact"]) == (12, True)
+    assert search(users=["nobody"])["hits"] == []
+    assert search(time_range={"end": "2020-01-01"})["hits"] == []
+    assert search(users=["zoe"], limit=5)["total_exact"] is False
+
+
 def test_the_worker_and_the_review_can_be_looked_at(owner):
     assert owner.get("/worker").json()["state"] in ("idle", "working")
     assert owner.post("/worker/tick").json()["done"] >= 0

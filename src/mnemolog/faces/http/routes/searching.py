@@ -55,7 +55,7 @@ def search(caller: Asking, data: JSONBody[Search]) -> Found:
         hits=rows,
         facets=_facets(hits, len(nodes)),
         total=len(ranked),
-        total_exact=data.facets and len(ranked) < _DEEP,
+        total_exact=data.facets and len(ranked) < _DEEP and len(nodes) < data.limit,
         took_ms=round((time.perf_counter() - began) * 1000, 3),
         notes=hits.notes,
         index=IndexState(caught_up=True, semantic=hits.semantic, missing=hits.missing),
@@ -90,7 +90,13 @@ def _nodes(memory: Memory, data: Search) -> list[NodeHit]:
     """The nodes that fit; a filter by what only entries have leaves none."""
     if data.types or data.tags or data.agents or data.references:
         return []
-    return memory.search_nodes(data.text)
+    given: dict[str, Any] = {"limit": data.limit}
+    if data.time_range is not None:
+        given["time_range"] = data.time_range
+    if not data.users:
+        return memory.search_nodes(data.text, **given)
+    users = [one for one in memory.node_users() if one in data.users]
+    return [hit for one in users for hit in memory.search_nodes(data.text, user_id=one, **given)]
 
 
 def _facets(hits: Hits, nodes: int) -> SearchFacets:
