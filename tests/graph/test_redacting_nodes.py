@@ -3,9 +3,12 @@
 import pytest
 
 from mnemolog import Memory
+from mnemolog.errors import ConcurrentModificationError
+from mnemolog.graph import redacting
 from mnemolog.graph.hiding import hide_text
 from mnemolog.model.lesson import Edit, Plan, Waiting
 from tests.forgetting.scanner import found_in
+from tests.graph.world import by_hand, text_of, write
 
 NOW = "2026-11-15T09:00:00.000Z"
 
@@ -87,3 +90,23 @@ def test_another_users_graph_is_left_alone(planted, secret):
 def test_a_text_that_looks_like_our_stand_in_for_a_source_stays_what_it_says():
     text = "\ue0000\ue001 is said by talk/m1"
     assert hide_text(text, lambda value: (value, {}), ["talk/m1"]) == (text, ())
+
+
+def test_a_node_that_somebody_keeps_changing_is_not_reported_clean(shelf, disk, secret):
+    def redact(text):
+        return text.replace(secret, "hidden"), {"api-key": 1} if secret in text else {}
+
+    def edit(name: str, path: str) -> None:
+        if name == "exchange" and path.endswith("key.md"):
+            disk.before_operation = None
+            by_hand(disk, "key", f"{text_of(disk, 'key')}- {secret}\n")
+            disk.before_operation = edit
+
+    write(shelf, "key", "- Nothing yet.\n")
+    by_hand(disk, "key", f"{secret}\n")
+    disk.before_operation = edit
+    with pytest.raises(ConcurrentModificationError, match="keeps changing"):
+        redacting.hide(disk, None, redact)
+    disk.before_operation = None
+    assert redacting.hide(disk, None, redact).places["nodes"] == 1
+    assert secret not in text_of(disk, "key")

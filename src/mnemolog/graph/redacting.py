@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from mnemolog import fs
+from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, plans, sourcing, versions
 from mnemolog.graph.hiding import hide_text
@@ -100,14 +101,17 @@ def _hide_file(
         try:
             before = fs.read_all(disk, path)
         except FileNotFoundError:
-            break
+            return "nodes", 0
         if path.endswith(".tmp"):  # left by a crash
             is_found = hider.is_secret(before)
             return "leftovers", shredded(disk, path) if is_found and not dry_run else is_found
         place, after, count = _hidden(room, before, hider)
         if after == before or dry_run or swap(disk, path, before, after, hider.is_secret):
             return place, count
-    return "nodes", 0
+    raise ConcurrentModificationError(
+        f"Somebody keeps changing {path!r:.200} while secrets are hidden in it.",
+        advice="Try again when that is done.",
+    )
 
 
 def _hidden(room: str, content: bytes, hider: _Hider) -> tuple[str, bytes, int]:
