@@ -56,6 +56,14 @@ def test_a_write_says_what_it_was_made_against(ann):
     assert [leaf.address for leaf in ann.tree()] == ["tea"]
 
 
+def test_a_single_source_is_one_and_not_its_letters(ann):
+    ann.write_node("herons", "Green.\n", sources="talk/e1")
+    ann.append_node("herons", "Black.\n", sources=iter(["talk/e2"]))
+    assert ann.read_node("herons").sources == ("talk/e1", "talk/e2")
+    with pytest.raises(SchemaInvalidError, match="sources"):
+        ann.append_node("herons", "White.\n", sources=5)
+
+
 def test_appending_begins_a_node_or_adds_lines(ann):
     ann.append_node("tea", "a")
     ann.append_node("tea", "b\n")

@@ -5,7 +5,12 @@ import random
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import NotAllowedError, SessionNotFoundError, StorageIOError
+from mnemolog.errors import (
+    NotAllowedError,
+    SchemaInvalidError,
+    SessionNotFoundError,
+    StorageIOError,
+)
 from mnemolog.ports import LogKey
 from mnemolog.ports.looking import Span, looker_of
 from tests.index.counting import CountingDisk
@@ -150,6 +155,15 @@ def test_a_session_is_shown_though_the_index_cannot_be_made(memory, sid, root, m
     assert len(memory.minimap(sid)) == 1
     assert [one.entry.id for one in memory.hidden_entries()] == [hidden]
     assert (memory.numbers(sid), memory.numbers()) == before
+
+
+def test_a_single_name_narrows_a_timeline_as_a_list_of_it_does(memory, sid):
+    memory.for_agent("analyst").add_memory(sid, type="note", content="x", tags=["tea"])
+    memory.add_conversation(sid, role="user", content="y")
+    for one in ({"types": "note"}, {"agents": "analyst"}, {"tags": "tea"}):
+        assert [told.entry.content for told in memory.timeline(sid, **one).entries] == ["x"]
+    with pytest.raises(SchemaInvalidError, match="types"):
+        memory.timeline(sid, types=5)
 
 
 def test_a_view_of_several_agents_sees_exactly_what_each_of_them_sees(memory, sid):

@@ -303,7 +303,7 @@ class Knowing(Proposing):
             reason=self._reason(reason),
             hash="",
             text=None,
-            sources=tuple(dict.fromkeys(plain.strings(list(sources), "sources"))),
+            sources=plain.several(sources, "sources"),
             plan=plan,
         )
 

@@ -213,9 +213,10 @@ class _Wanted:
         text: str,
         with_hidden: bool,
     ) -> None:
-        self._types = None if types is None else frozenset(map(type_name, types))
-        self._agents = None if agents is None else frozenset(agents)
-        self._filters = filtering.prepare({"tags": list(tags)} if tags else {})
+        kinds = map(type_name, plain.several(types, "types"))
+        self._types = None if types is None else frozenset(kinds)
+        self._agents = None if agents is None else frozenset(plain.several(agents, "agents"))
+        self._filters = filtering.prepare({"tags": plain.several(tags, "tags")} if tags else {})
         self._text = plain.plain_text(text, []).casefold()
         self._with_hidden = with_hidden
 

@@ -37,8 +37,7 @@ class Proving(Base):
         For the owner alone: the answer tells what any file says.
         """
         self._for_owner("look into every file")
-        wanted = plain.strings(list(ids) if not isinstance(ids, str) else ids, "ids")
-        said = plain.strings(text if isinstance(text, str) else list(text), "text")
+        wanted, said = plain.several(ids, "ids"), plain.several(text, "text")
         if not all(wanted) or not all(said) or not (wanted or said):
             raise SchemaInvalidError(
                 "Nothing says what should be gone.", advice="Give ids or text, none of them empty."

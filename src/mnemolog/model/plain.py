@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
@@ -118,6 +118,13 @@ def strings(value: object, where: str) -> tuple[str, ...]:
             kind = type(item).__name__
             raise SchemaInvalidError(f"{where} holds a {kind}, not a string.", field=where)
     return tuple(dict.fromkeys(map(str.__str__, items)))
+
+
+def several(value: object, where: str) -> tuple[str, ...]:
+    """The same of anything that can be gone through; a text is one, not its letters."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        value = list(value)
+    return strings(value, where)
 
 
 def tags(value: object) -> tuple[str, ...]:

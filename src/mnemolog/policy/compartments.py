@@ -212,8 +212,7 @@ class Filter(NamedTuple):
     @classmethod
     def of(cls, id: str | None, category: str | None, tags: Iterable[str]) -> "Filter":
         """From what a caller gave; a single text counts as one tag."""
-        given = tags if isinstance(tags, str) else list(tags or ())
-        return cls(id, category, plain.strings(given, "tags"))
+        return cls(id, category, plain.several(tags, "tags"))
 
     def fits(self, entry: Entry) -> bool:
         """Whether the id, the category and any of the tags are those of the entry."""
