@@ -16,6 +16,7 @@ from mnemolog.errors import (
     SessionNotFoundError,
 )
 from mnemolog.settings import Settings
+from mnemolog.stores.files import doctor
 from mnemolog.testing import FixedClock, SimulatedDisk
 from mnemolog.testing.opening import open_on as open_simulated
 from tests.forgetting.dying import LATER, killed_at_each_step
@@ -278,6 +279,56 @@ def test_killed_at_each_step_of_deleting_a_session_it_is_gone_or_whole(root, tmp
     steps = killed_at_each_step(root, copies, "delete_session")
     assert len(steps) > 20
     each_of(steps, lambda copy, number: removed_from(copy, secret))
+
+
+# --- a session that is damaged as well
+
+
+def _no_manifest(session: Path) -> None:
+    (session / "manifest.json").unlink()
+
+
+def _torn_manifest(session: Path) -> None:
+    (session / "manifest.json").write_text("{")
+
+
+def _no_segment(session: Path) -> None:
+    (session / "memory.jsonl").rename(session / "elsewhere")
+
+
+def _newer(session: Path) -> None:
+    manifest = session / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"v": 1', '"v": 9'))
+
+
+def _undamaged(session: Path, damage: Callable[[Path], None], manifest: str) -> None:
+    if damage in (_no_manifest, _torn_manifest):
+        list(doctor.repair(doctor.visit_root(str(session.parents[1]), {})))
+    elif damage is _no_segment:
+        (session / "elsewhere").rename(session / "memory.jsonl")
+    else:
+        (session / "manifest.json").write_text(manifest)
+
+
+@pytest.mark.parametrize("damage", [_no_manifest, _torn_manifest, _no_segment, _newer])
+def test_an_erasure_waits_for_a_damaged_session_and_keeps_nobody_out(ageing, root, clock, damage):
+    memory, disk = ageing
+    memory.create_session(session_id="other")
+    memory.add_memory("other", content="unharmed")
+    stop_at(disk, "write_at", "memory.jsonl")
+    with suppress(Stopped):
+        memory.erase("talk", ids=["old"], verify=False)
+    session = root / "sessions" / "talk"
+    manifest = (session / "manifest.json").read_text()
+    damage(session)
+    with opened(root, clock) as again:
+        assert texts(again, "other") == ["unharmed"]
+    assert list((root / "intents").glob("*.json"))
+    _undamaged(session, damage, manifest)
+    with opened(root, clock) as again:
+        assert texts(again) == ["stays"]
+    assert traces(root, [SECRET]) == {}
+    assert not list((root / "intents").glob("*.json"))
 
 
 # --- the archive file has two readers and writers

@@ -403,6 +403,27 @@ def test_an_unfinished_intent_is_finished(root, log, codes, repair):
     assert codes() == []
 
 
+def test_work_that_cannot_be_finished_yet_says_why_and_is_not_called_done(root, log, codes):
+    path = root / "intents" / "0123.json"
+    path.write_text(json.dumps({"v": 1, "operation": "compact", "session_id": "talk"}) + "\n")
+    path.chmod(0o600)
+    log.unlink()
+    outcomes = {one.finding.code: one for one in doctor.repair(visit(root))}
+    assert outcomes["intent_open"].done is None
+    assert "memory.jsonl is missing" in str(outcomes["intent_open"].failed)
+    assert path.exists()
+
+
+def test_work_of_a_later_version_is_not_called_done(root, log):
+    path = root / "intents" / "0123.json"
+    path.write_text('{"v":2,"operation":"compact","session_id":"talk"}\n')
+    path.chmod(0o600)
+    (outcome,) = doctor.repair(visit(root))
+    assert (outcome.finding.code, outcome.done) == ("intent_open", None)
+    assert "later mnemolog" in str(outcome.failed)
+    assert path.exists()
+
+
 def test_work_that_somebody_is_doing_now_is_left_alone(root, log, codes, repair):
     log.parent.rename(root / "sessions" / ".gone-0123")
     with locked(intent(root, "sessions/.gone-0123")):
@@ -673,6 +694,35 @@ def test_a_manifest_is_rebuilt_from_the_segments(root, memory, log, sid, codes, 
     assert memory.add_memory(sid, content="four").seq == 4
     kept = [path.read_bytes() for path in root.glob("quarantine/*")]
     assert kept == ([] if bad is None else [bad])
+
+
+def test_what_compactions_moved_out_is_found_again_by_a_rebuilt_manifest(
+    root, memory, sid, clock, codes, repair
+):
+    memory.add_memory(sid, id="stays", type="note", content="weighty", importance=1.0)
+    memory.add_memory(sid, id="moves", type="note", content="trifle", importance=0.001)
+    clock.advance(days=400)
+    assert memory.compact_session(sid).archived == 1
+    before = memory.get_memory(sid, "moves")
+    assert before is not None
+    (root / "sessions" / sid / "manifest.json").unlink()
+    # What a compaction wrote that was killed before it came into force does not count.
+    (root / "archive" / "talk.g3.jsonl.gz").write_bytes(gzip.compress(b""))
+    (root / "archive" / "talk.g3.jsonl.gz").chmod(0o600)
+    repair()
+    assert codes() == []
+    manifest = json.loads((root / "sessions" / sid / "manifest.json").read_text())
+    assert manifest["markers"]["moved"] == [2]
+    assert memory.get_memory(sid, "moves") == before
+    assert memory.add_memory(sid, content="next").seq == before.seq + 1  # numbers are used once
+
+
+def test_a_stray_file_with_a_huge_number_does_not_fill_the_disk(root, log, repair):
+    (log.parent / "memory.g1.100000.jsonl").write_bytes(b"")
+    (log.parent / "manifest.json").unlink()
+    before = sorted(path.name for path in log.parent.iterdir())
+    assert repair()["manifest_missing"] is None
+    assert sorted(path.name for path in log.parent.iterdir()) == before
 
 
 def segments(folder: Path) -> list[dict]:

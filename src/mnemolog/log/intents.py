@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
 from mnemolog import fs
-from mnemolog.errors import ConcurrentModificationError, MnemologError, StorageFullError
+from mnemolog.errors import MnemologError, StorageFullError
 from mnemolog.fs import Disk, File
 from mnemolog.paths import INTENTS
 
@@ -20,6 +20,8 @@ RESERVED_BYTES = 64 * 1024
 _VERSION = 1
 
 Fields = Mapping[str, str | list[str]]
+Work = Callable[[Fields], bool]
+"""Finishes what an intent says, or answers False if it knows none of it; such an intent stays."""
 
 
 def reserve(disk: Disk) -> None:
@@ -62,16 +64,22 @@ def noted(
     reserve(disk)
 
 
-def finish(disk: Disk, work: Callable[[Fields], bool]) -> int:
+def finish(disk: Disk, work: Work) -> int:
     """Finish every intent that a crash left behind; says how many there were.
 
-    `work` says whether it knew what to do; an intent of a later version stays for that version.
+    One that cannot be finished now waits, for room, for quiet, or for its session to be mended: the
+    root opens all the same, and the doctor tells what stands in the way.
     """
     left = [name for name in disk.list(INTENTS) if name.endswith(".json")]
-    return sum(_finish_one(disk, f"{INTENTS}/{name}", work) for name in left)
+    done = 0
+    for name in left:
+        with suppress(MnemologError):
+            done += finish_one(disk, f"{INTENTS}/{name}", work)
+    return done
 
 
-def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
+def finish_one(disk: Disk, path: str, work: Work) -> bool:
+    """Finish an intent; False if somebody works on it, or it is gone, or of a later version."""
     try:
         file = disk.open(path, "update")
     except FileNotFoundError:
@@ -81,19 +89,29 @@ def _finish_one(disk: Disk, path: str, work: Callable[[Fields], bool]) -> bool:
     # Whoever noted it may have been killed before it was durable; the work must not outlive it.
     file.sync()
     disk.sync_folder(INTENTS)
-    is_done = True
-    with suppress(ValueError, RecursionError):  # torn while being noted: no work had begun
-        fields = json.loads(file.read(0, file.size()))
-        is_ours = isinstance(fields, dict) and fields.pop("v", None) == _VERSION
-        try:
-            is_done = is_ours and all(map(_is_plain, fields.values())) and work(fields)
-        except (StorageFullError, ConcurrentModificationError):
-            is_done = False  # it waits for room, or for quiet; the root opens all the same
-    if is_done:
-        _strike(disk, path)
-    else:
+    try:
+        content = file.read(0, file.size())
+        is_done = _is_torn(content) or _worked(content, work)
+        if is_done:
+            _strike(disk, path)
+    finally:
         file.unlock()
     return is_done
+
+
+def _is_torn(content: bytes) -> bool:
+    """Whether a crash came while it was noted: no work had begun."""
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _worked(content: bytes, work: Work) -> bool:
+    fields = json.loads(content)
+    is_ours = isinstance(fields, dict) and fields.pop("v", None) == _VERSION
+    return is_ours and all(map(_is_plain, fields.values())) and work(fields)
 
 
 def _is_plain(value: object) -> bool:

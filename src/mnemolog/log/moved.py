@@ -33,6 +33,12 @@ def files(disk: Disk, name: str) -> list[str]:
     return [path for path in _named(disk, name) if not path.endswith(_UNFINISHED)]
 
 
+def generations(disk: Disk, name: str, last: int) -> list[int]:
+    """To which generations something left a log, as far as the files tell, up to the last one."""
+    found = (_NAME.fullmatch(path.rpartition("/")[2]) for path in files(disk, name))
+    return [number for match in found if match and (number := int(match[2])) <= last]
+
+
 def every(disk: Disk) -> list[str]:
     """All such files of all logs."""
     found = disk.list(paths.ARCHIVE)

@@ -59,7 +59,7 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
     if fields.get("operation") != COMPACT or not isinstance(session_id, str):
         return False
     place = sessions.place(session_id)
-    if disk.ident(place.guard) is None:
+    if disk.ident(place.folder) is None:
         return True
     with Writer(disk, place, 60.0).locked():
         manifest = place.manifest(open_guard(disk, place))

@@ -139,8 +139,11 @@ def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:
     stamp = str(json.loads(str(fields["audit"]))["at"])
     if key.kind == "session":
         archive.restore(disk, sessions.place(key.id), _PATIENCE)  # archived since the crash
-    if disk.ident(place_of(key).guard) is not None:
-        writer = Writer(disk, place_of(key), _PATIENCE)
+    place = place_of(key)
+    # What a damaged session holds is still to be erased once it has its manifest again.
+    home = place.folder if isinstance(place, SessionPlace) else place.guard
+    if disk.ident(home) is not None:
+        writer = Writer(disk, place, _PATIENCE)
         _reach(disk, writer, key, limits, stamp, purge)
     _record_again(disk, fields)
     return True

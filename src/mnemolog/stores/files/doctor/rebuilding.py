@@ -1,11 +1,12 @@
 """Making a session's manifest again from its segments; only names and lines are left to tell."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from mnemolog import fs, paths
 from mnemolog.errors import SessionCorruptError, SessionError
 from mnemolog.fs import Disk
-from mnemolog.log import lines, manifests
+from mnemolog.log import lines, manifests, moved
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.session import Manifest, Segment
@@ -14,6 +15,7 @@ from mnemolog.stores.files.doctor.lines import each_line
 from mnemolog.stores.files.doctor.mending import chains_in, locked, make_lock, set_aside
 
 REBUILT = "rebuilt_at"
+_MOST_MISSING = 1000
 
 
 class _Survey:
@@ -68,9 +70,11 @@ def rebuild(disk: Disk, place: SessionPlace, timeout: float, now: str) -> str:
         others = [name for number in chains if number != chosen for name in chains[number].values()]
         for name in others + [manifests.NAME] * (manifests.NAME in names):
             set_aside(disk, place, name)
-        last = max(one.last_seq for one in surveys.values())
+        archived = moved.generations(disk, paths.file_name(place.name), chosen)
+        last = max(*(one.last_seq for one in surveys.values()), _last_moved(disk, place, archived))
         segments = _segments(disk, place.folder, chosen, chains[chosen], survey, last)
-        manifests.swap(disk, place.folder, _manifest(place.name, chosen, segments, survey, now))
+        markers = {REBUILT: now, **({"moved": archived} if archived else {})}
+        manifests.swap(disk, place.folder, _manifest(place.name, chosen, segments, survey, markers))
         for name in others:
             disk.unlink(f"{place.folder}/{name}")
         disk.sync_folder(place.folder)
@@ -102,6 +106,11 @@ def _segments(
     disk: Disk, folder: str, generation: int, chain: dict[int, str], survey: _Survey, last: int
 ) -> tuple[Segment, ...]:
     """The list of segments; a number that is missing becomes an empty file, for numbers count."""
+    if max(chain) - len(chain) > _MOST_MISSING:
+        raise SessionCorruptError(
+            f"{folder} has a segment number {max(chain):,}, and only {len(chain):,} segments.",
+            advice="Move the file that is none of the session's away, or restore a backup.",
+        )
     found: list[Segment] = []
     next_seq = 1
     for number in range(1, max(chain) + 1):
@@ -118,16 +127,28 @@ def _segments(
     return tuple(found)
 
 
+def _last_moved(disk: Disk, place: SessionPlace, generations: list[int]) -> int:
+    """The last number among the lines that compactions moved out: none is given twice."""
+    name = paths.file_name(place.name)
+    files = (moved.path_of(name, one) for one in generations)
+    read = (moved.read(disk, path, is_salvage=True) for path in files)
+    return max((entry.seq for found in read for _, entry in found), default=0)
+
+
 def _manifest(
-    session_id: str, generation: int, segments: tuple[Segment, ...], survey: _Survey, now: str
+    session_id: str,
+    generation: int,
+    segments: tuple[Segment, ...],
+    survey: _Survey,
+    markers: dict[str, Any],
 ) -> Manifest:
     return Manifest(
         v=FORMAT,
         session_id=session_id,
         user_id=survey.user_ids[0] if len(survey.user_ids) == 1 else None,
         agent_ids=tuple(survey.agent_ids),
-        created_at=survey.since or now,
-        markers={REBUILT: now},
+        created_at=survey.since or markers[REBUILT],
+        markers=markers,
         generation=generation,
         segments=segments,
     )

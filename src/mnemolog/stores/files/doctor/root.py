@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from mnemolog import fs, paths
-from mnemolog.errors import SettingsError, StorageError
+from mnemolog.errors import ConcurrentModificationError, SettingsError, StorageError
 from mnemolog.fs import Disk, Stat
 from mnemolog.graph import plans
 from mnemolog.log import intents, sessions
@@ -167,7 +167,7 @@ def check_intents(disk: Disk) -> Iterator[Case]:
     for path, content in _intents(disk):
         if content.endswith(b"\n") and _is_free(disk, path):
             what = f"unfinished work: {_operation(content)}"
-            yield case("intent_open", path, what, partial(_finish, disk))
+            yield case("intent_open", path, what, partial(_finish, disk, path))
 
 
 def _intents(disk: Disk) -> Iterator[tuple[str, bytes]]:
@@ -194,9 +194,12 @@ def _operation(content: bytes) -> str:
         return "of an unknown kind"
 
 
-def _finish(disk: Disk) -> str:
-    done = intents.finish(disk, lambda fields: keeper.finish(disk, fields))
-    return "finished" if done else "it was finished already"
+def _finish(disk: Disk, path: str) -> str:
+    if intents.finish_one(disk, path, lambda fields: keeper.finish(disk, fields)):
+        return "finished"
+    if disk.ident(path) is None:
+        return "it was finished already"
+    raise ConcurrentModificationError("somebody works on it, or only a later mnemolog knows how")
 
 
 def check_leftovers(disk: Disk, now_ns: int) -> Iterator[Case]:
