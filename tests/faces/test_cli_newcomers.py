@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mnemolog import Memory
+from mnemolog.errors import StorageIOError
+
 # --- sessions by name
 
 
@@ -175,3 +178,16 @@ def test_an_export_for_a_program_is_one_object_on_one_line(run, days, layout):
     else:
         assert found == {"layout": "markdown", "text": found["text"]}
         assert "day 2" in found["text"]
+
+
+def test_who_stands_in_a_folder_that_is_gone_is_told_so(anywhere, root, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for words in (["sessions"], ["init"], ["add", "x"], ["--root", "beside", "add", "x"]):
+        told = anywhere(*words, code=3).stderr
+        assert "E_STORAGE_IO: The folder in which this program was started is gone." in told
+    with pytest.raises(StorageIOError, match="is gone"):
+        Memory.open("beside")
+    anywhere("--root", str(root), "add", "x")

@@ -221,13 +221,24 @@ def _stat(status: os.stat_result) -> Stat:
     )
 
 
+def full_path(path: str) -> str:
+    """A path from the top; there is none for a relative one once the working folder is gone."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError as error:
+        raise StorageIOError(
+            "The folder in which this program was started is gone.",
+            advice="Go to another folder, or give a full path.",
+        ) from error
+
+
 class RealDisk:
     """The files below a folder of the operating system."""
 
     def __init__(self, root: str, pause: Pause = time.sleep) -> None:
         if "\0" in root:
             raise StorageIOError("A root's path cannot contain NUL.", advice="Choose another path.")
-        self.root = os.path.abspath(root)
+        self.root = full_path(root)
         self._pause = pause
 
     def open(self, path: str, mode: Mode) -> RealFile:

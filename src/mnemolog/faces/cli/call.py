@@ -46,17 +46,19 @@ class Call(NamedTuple):
 
         if self.named_root:
             return self.named_root
-        found = roots.nearest(os.path.abspath("."))
+        found = roots.nearest(roots.full_path("."))
         return found or os.path.join(os.path.expanduser("~"), roots.NAME)
 
     @property
     def named_root(self) -> str | None:
         """The root that somebody named: a folder by its full path, or an address as it is."""
+        from mnemolog.stores.files import roots
+
         named = self.given_root or os.environ.get(ROOT_VARIABLE)
         if not named or is_address(named):
             return named
         # A shell has done this for what was typed, but nobody for what stands in a settings file.
-        return os.path.abspath(os.path.expanduser(named))
+        return roots.full_path(os.path.expanduser(named))
 
     @contextmanager
     def memory(self, *, make: bool = False) -> Iterator["Memory"]:

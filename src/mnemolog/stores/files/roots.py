@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mnemolog import fs, paths
-from mnemolog.fs.real import RealDisk
+from mnemolog.fs.real import RealDisk, full_path
 from mnemolog.log.reader import Reader, leave_alone
 from mnemolog.log.sessions import remove_folder
 from mnemolog.model.entry import Entry
@@ -14,6 +14,19 @@ from mnemolog.ports import SHARED, LogKey
 from mnemolog.settings import Settings
 from mnemolog.stores.files import read_settings
 from mnemolog.stores.files.held import place_of
+
+__all__ = [
+    "NAME",
+    "Found",
+    "files",
+    "full_path",
+    "is_root",
+    "is_taken",
+    "nearest",
+    "raw_lines",
+    "remove",
+    "settings_of",
+]
 
 NAME = ".mnemolog"
 
@@ -45,7 +58,7 @@ def is_root(root: str) -> bool:
 
 def is_taken(path: str) -> bool:
     """Whether something else than a folder lies where a root was to be."""
-    folder, name = os.path.split(os.path.abspath(path))
+    folder, name = os.path.split(full_path(path))
     found = RealDisk(folder).stat(name) if name else None
     return found is not None and not (found.is_folder or found.is_link)
 
@@ -60,7 +73,7 @@ def files(root: str) -> Iterator[Found]:
 
 def remove(root: str) -> None:
     """Remove a root and everything in it."""
-    folder, name = os.path.split(os.path.abspath(root))
+    folder, name = os.path.split(full_path(root))
     remove_folder(RealDisk(folder), name)
 
 

@@ -1,7 +1,5 @@
 """`mnemolog init`"""
 
-import os
-
 import click
 
 from mnemolog.faces.cli import screen
@@ -18,7 +16,7 @@ def init(call: Call) -> None:
     from mnemolog.memory import Memory
     from mnemolog.stores.files import roots
 
-    root = call.named_root or os.path.abspath(roots.NAME)
+    root = call.named_root or roots.full_path(roots.NAME)
     is_new = not roots.is_root(root)
     with retired_settings_told(call.as_json), Memory.open(root):
         pass
