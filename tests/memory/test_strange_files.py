@@ -1,13 +1,16 @@
 """A folder, a pipe or a link where a session's file belongs costs that session, and no other."""
 
+import json
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import StorageIOError
+from mnemolog.errors import SessionCorruptError, StorageIOError
 
 STRANGE: dict[str, Callable[[Path], object]] = {
     "a folder": Path.mkdir,
@@ -83,3 +86,78 @@ def test_an_export_or_a_backup_without_it_says_so_or_is_not_made(spoiled, tmp_pa
             assert any("sessions/ill" in text for text in work())
         except StorageIOError as error:
             assert "sessions/ill" in error.message  # noqa: PT017
+
+
+# --- a manifest that is JSON, with values that none of ours has
+
+DEEP = "an object in an object in an object …"
+VALUES: dict[str, list[Any]] = {
+    "session_id": ["", "a\0b"],
+    "generation": [0, 10**19],
+    "settings": [{"bogus": 1}, {"decay": {"minimum": 9}}],
+    "markers": [{"closed_seq": "x"}, {"moved": 5}, {"moved": ["x"]}, {"compacted": 5}],
+    "segments": [
+        [{"name": "memory.jsonl", "first_seq": -5}],
+        [{"name": "memory.jsonl", "size": 1}, {"name": "memory.jsonl"}],
+    ],
+    "metadata": [DEEP],
+}
+EDITS = [(name, value) for name, values in VALUES.items() for value in values]
+
+
+@pytest.fixture(params=EDITS, ids=str)
+def edited(request, root, memory, clock):
+    """A memory with the sessions `well` and `ill`; of the second, somebody edited the manifest."""
+    for name in ("well", "ill"):
+        memory.create_session("u1", session_id=name)
+        memory.add_conversation(name, role="user", content="We need ACID.")
+    memory.close()
+    name, value = request.param
+    path = root / "sessions/ill/manifest.json"
+    text = json.dumps({**json.loads(path.read_text()), name: value}, ensure_ascii=False)
+    path.write_text(text.replace(f'"{DEEP}"', '{"a":' * 5000 + "1" + "}" * 5000))
+    with Memory.open(root, clock=clock, environ={}) as opened:
+        yield opened
+
+
+def test_an_edited_manifest_costs_its_session_alone(edited):
+    found = edited.get_global_statistics()
+    assert (found.sessions, found.total_entries) == (1, 1)
+    assert len(found.warnings) == 1
+    assert "well" in [one.id for one in edited.list_sessions()]
+    assert {hit.entry.session_id for hit in edited.query(None, text="ACID")} >= {"well"}
+    done = edited.maintain()
+    assert any("ill" in name for name in done.failed)
+    with pytest.raises(SessionCorruptError, match="cannot be"):
+        edited.add_conversation("ill", role="user", content="more")
+    assert edited.add_conversation("well", role="user", content="more").durable
+
+
+def test_an_edited_sidecar_costs_its_session_alone(root, memory, clock):
+    for name in ("well", "ill"):
+        memory.create_session("u1", session_id=name)
+        memory.add_conversation(name, role="user", content="We need ACID.")
+    memory.archive_session("ill")
+    memory.close()
+    path = root / "archive/ill.manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "markers": {"closed_seq": "x"}}))
+    with Memory.open(root, clock=clock, environ={}) as opened:
+        assert opened.get_global_statistics().sessions == 1
+        assert "well" in [one.id for one in opened.list_sessions()]
+
+
+def test_a_line_that_lies_too_deep_is_damage(root, memory, sid, folder):
+    memory.add_conversation(sid, role="user", content="We need ACID.")
+    log = folder / "memory.jsonl"
+    deep = (
+        log.read_bytes()
+        .partition(b',"seq":')[0]
+        .replace(b'"We need ACID."', b'{"a":' * 5000 + b"1" + b"}" * 5000)
+    )
+    head = deep + b',"seq":2'
+    with log.open("ab") as file:
+        file.write(head + b',"sum":"sha256:%s"}\n' % sha256(head).hexdigest().encode())
+    memory.add_conversation(sid, role="user", content="and more")
+    found = memory.get_entries(sid)
+    assert [entry.content for entry in found] == ["We need ACID.", "and more"]
+    assert len(found.warnings) == 1

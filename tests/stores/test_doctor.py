@@ -596,6 +596,13 @@ def test_a_manifest_in_the_wrong_folder_is_an_error(root, log, codes):
     assert codes() == ["manifest_misplaced"]
 
 
+def test_settings_of_a_session_that_cannot_be_used_are_told(root, memory, log, sid, codes):
+    memory.update_session(sid, settings={"decay.minimum": 0.5})
+    manifest = log.parent / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("0.5", "5"))
+    assert codes() == ["settings_refused"]
+
+
 def test_orphans_of_a_crash_are_removed(root, log, sid, examine, repair):
     old = log.read_bytes()
     rewrite(root, sid)

@@ -121,7 +121,7 @@ def read(guard: File, name: str, versions: Versions = CURRENT) -> Sidecar:
         found = Sidecar(versions.manifest(content), _decode(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _corrupt(path, str(error)) from error
-    wrong = _wrong(found, name)
+    wrong = manifests.flaw(found.facts, versions) or _wrong(found, name)
     if wrong:
         raise _corrupt(path, wrong)
     return found

@@ -24,7 +24,8 @@ _SPELLINGS = ("v", "schema_version", "version")
 OLDEST = "oldest_format"
 """The marker of a manifest whose log may still hold lines of this earlier version."""
 
-_MALFORMED = (msgspec.DecodeError, UnicodeDecodeError)
+MALFORMED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises: also for what lies too deep to be a line or a manifest of ours."""
 _decode = msgspec.json.Decoder(Fields).decode
 # What the library knows of a type is made when it is first used; two threads that are first at the
 # same time crash the process. A decoder that nobody needs makes it here, where there is one thread.
@@ -57,21 +58,21 @@ class Versions:
             found = self._decode_record(line)
             if found.v >= self.current:
                 return found
-        except _MALFORMED:
+        except MALFORMED:
             pass  # an earlier version need not have today's fields
         fields = self.fields(line)
         if fields is None:
             return None
         try:
             return msgspec.convert(fields, self._record)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, RecursionError):
             return None
 
     def fields(self, line: bytes) -> Fields | None:
         """The fields of a line, those that nobody knows too, as today's version has them."""
         try:
             found = _spelled(_decode(line))
-        except _MALFORMED:
+        except MALFORMED:
             return None
         return found and self.upgrade(found, found["v"])
 
@@ -79,7 +80,7 @@ class Versions:
         """In which version a line is stored; None if it does not say."""
         try:
             found = _spelled(_decode(line))
-        except _MALFORMED:
+        except MALFORMED:
             return None
         return None if found is None else int(found["v"])
 

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from mnemolog.errors import InvalidQueryError, NotAllowedError, no_session
+from mnemolog.errors import (
+    InvalidQueryError,
+    NotAllowedError,
+    SessionCorruptError,
+    SettingsError,
+    no_session,
+)
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
@@ -130,9 +136,20 @@ class Base:
             return self.settings
         known = self._in_force.get(manifest.session_id)
         if known is None or known[0] is not manifest:
-            known = (manifest, self.settings.with_overrides(manifest.settings))
+            known = (manifest, self._overridden(manifest))
             _remember(self._in_force, manifest.session_id, known)
         return known[1]
+
+    def _overridden(self, manifest: Manifest) -> Settings:
+        try:
+            return self.settings.with_overrides(manifest.settings)
+        except SettingsError as error:  # edited by hand, or by a mnemolog with other settings
+            raise SessionCorruptError(
+                f"The session {manifest.session_id!r:.200} has settings of its own that cannot be"
+                f" used: {error.message}",
+                advice=f"{error.advice} They stand in its manifest.json.".strip(),
+                session_id=manifest.session_id,
+            ) from error
 
     def _where(self, session_id: str | None) -> Circumstances:
         """Where, for whom and when something is written."""

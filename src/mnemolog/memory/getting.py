@@ -116,13 +116,14 @@ class Getting(Forgetting):
         for one in self._visible(left_out if self._viewer == OWNER else _unheard):
             try:
                 summary = self._read(one.manifest.session_id, last=0).summary
+                most = self._settings(one.manifest).storage.max_session_bytes
             except SessionNotFoundError:
                 continue  # it went meanwhile
             except (SessionError, StorageError) as error:
                 left_out(one.manifest.session_id, error)
                 continue
             read.append(summary)
-            limit += self._settings(one.manifest).storage.max_session_bytes
+            limit += most
             times += [one.manifest.created_at, one.last_written or one.manifest.created_at]
         total = msgspec.structs.replace(together(read), last_written=max(times, default=None))
         found = _statistics(None, total, limit, min(times, default=None), len(read))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mnemolog.errors import MnemologError
+from mnemolog.errors import MnemologError, SessionNotFoundError
 from mnemolog.memory.archiving import Archiving
 from mnemolog.memory.purging import MAINTAIN, Purging
 from mnemolog.model.maintenance import Maintenance, Purge
@@ -133,7 +133,14 @@ class Maintaining(Archiving, Purging):
     def _large(self, failed: _Failed) -> Iterator[tuple[str, int]]:
         """The sessions that have grown past their trigger since they were last compacted."""
         for session_id, used in self._sizes(failed):
-            if self._is_large(self._manifest(session_id), used):
+            try:
+                is_large = self._is_large(self._manifest(session_id), used)
+            except SessionNotFoundError:
+                continue  # deleted meanwhile
+            except MnemologError as error:
+                failed[session_id] = str(error)
+                continue
+            if is_large:
                 yield session_id, used
 
     def _compact_large(self) -> tuple[list[str], _Failed]:

@@ -54,6 +54,9 @@ KINDS: dict[str, Kind] = {
     ),
     "manifest_newer": Kind("warning", "Upgrade mnemolog to write here; reading may go on working."),
     "manifest_misplaced": Kind("error", "Give the folder the name of its session again."),
+    "settings_refused": Kind(
+        "error", "Correct `settings` in the manifest: nothing can be written here before that."
+    ),
     "lock_missing": Kind("error", "--repair makes it; without it nothing can be written here."),
     "lock_closed": Kind(
         "error", "Nothing can be written here: see to its rights, or mount the disk writable."

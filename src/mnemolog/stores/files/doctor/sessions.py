@@ -7,13 +7,15 @@ from functools import partial
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import SessionError, SettingsError
 from mnemolog.fs import Disk, File
 from mnemolog.log import lines, manifests, sessions
 from mnemolog.log.places import SessionPlace
+from mnemolog.log.versions import MALFORMED
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.session import Manifest
 from mnemolog.paths import id_of
+from mnemolog.settings import Settings
 from mnemolog.stores.files.doctor.findings import Case, Tally, case
 from mnemolog.stores.files.doctor.lines import LineCheck, each_line
 from mnemolog.stores.files.doctor.mending import (
@@ -88,6 +90,10 @@ class SessionCheck:
         if self._place.folder != wanted:
             what = f"it is the manifest of {manifest.session_id!r:.200}, which belongs to {wanted}"
             yield case("manifest_misplaced", self._place.guard, what)
+        try:
+            Settings().with_overrides(manifest.settings)
+        except SettingsError as error:
+            yield case("settings_refused", self._place.guard, error.message)
 
     def _segments(self, guard: File, manifest: Manifest) -> Iterator[Case]:
         check = LineCheck(self._disk, manifest.session_id, self._tally)
@@ -197,7 +203,7 @@ def _is_newer(content: bytes) -> bool:
     """Whether bytes that are no manifest of ours may be one of a later mnemolog."""
     try:
         return msgspec.json.decode(content, type=_Versioned).v > FORMAT
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except MALFORMED:
         return False
 
 
