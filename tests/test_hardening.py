@@ -1,5 +1,6 @@
 """What a hostile reviewer found once; each stays found."""
 
+import errno
 import json
 import os
 import shutil
@@ -293,3 +294,35 @@ def test_a_session_is_deleted_though_the_folder_of_intents_is_gone(memory, sid, 
 def test_an_agent_cannot_change_a_sessions_settings(memory, sid):
     with pytest.raises(MnemologError):
         memory.for_agent("architect").update_session(sid, settings={"storage.durability": "os"})
+
+
+# --- a disk that may only be read
+
+
+def test_a_root_that_may_only_be_read_is_read_whatever_is_missing_beside_it(
+    memory, sid, root, monkeypatch
+):
+    memory.add_memory(sid, content="We need ACID.")
+    memory.close()
+    shutil.rmtree(root / "index")
+    shutil.rmtree(root / "intents")
+    closed = OSError(errno.EROFS, os.strerror(errno.EROFS))
+    real = os.open
+
+    def opened(path, flags, *more, **others):
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise closed
+        return real(path, flags, *more, **others)
+
+    def refused(*_: object, **__: object) -> None:
+        raise closed
+
+    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(os, "mkdir", refused)
+    with Memory.open(root, environ={}) as again:
+        assert [entry.content for entry in again.get_entries(sid)] == ["We need ACID."]
+        assert [one.id for one in again.list_sessions()] == [sid]
+        with pytest.raises(StorageIOError, match="Read-only"):
+            again.add_memory(sid, content="more")
+    with pytest.raises(StorageIOError, match="Read-only"):
+        Memory.open(root.parent / "new", environ={})

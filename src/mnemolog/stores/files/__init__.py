@@ -1,5 +1,6 @@
 """The default back end: plain files below one folder."""
 
+import errno
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from mnemolog.stores.files.root_size import RootSize
 # So many logs are held open at once; each costs up to six descriptors, and some systems allow 256.
 MAX_OPEN = 32
 
+_CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 _FOLDERS = (paths.SESSIONS, paths.ARCHIVE, paths.INTENTS, paths.DIRTY)
 IGNORE = b"# Memory is private: never commit it.\n*\n"
 
@@ -57,6 +59,14 @@ class FilesStore:
         self._root_size = RootSize(self._disk)
 
     def _prepare(self) -> None:
+        try:
+            self._make_ready()
+        except StorageIOError as error:
+            # Where nothing can be written, what is there can still be read.
+            if error.details.get("errno") not in _CLOSED or self._disk.stat(paths.SESSIONS) is None:
+                raise
+
+    def _make_ready(self) -> None:
         # The reserve comes last: without it, the folders may not be durable yet.
         if any(self._disk.stat(path) is None for path in (*_FOLDERS, intents.RESERVE)):
             self._make_folders()
