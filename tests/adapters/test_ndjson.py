@@ -1,5 +1,6 @@
 """One NDJSON file for each session of an agent."""
 
+import errno
 import json
 import os
 import re
@@ -441,11 +442,28 @@ def test_files_that_are_no_sessions_are_named_and_left_alone(tmp_path, sessions,
     Path(os.fsdecode(os.fsencode(folder / "sessions") + b"/\xff.ndjson")).touch()
     (folder / "sessions" / "link.ndjson").symlink_to(tmp_path / "outside")
     (folder / "sessions" / "folder.ndjson").mkdir()
+    os.mkfifo(folder / "sessions" / "pipe.ndjson")
     listed = sessions.list()
     assert [one.id for one in listed] == ["talk"]
-    assert len(listed.warnings) == len(names) + 3
+    assert len(listed.warnings) == len(names) + 4
     assert "Upper.ndjson is not the file of a session" in listed.warnings
-    assert len(os.listdir(folder / "sessions")) == len(names) + 4
+    assert len(os.listdir(folder / "sessions")) == len(names) + 5
+
+
+def test_a_session_that_may_not_be_read_costs_no_other_its_place(sessions, talk, monkeypatch):
+    sessions.new_session("closed")
+    real = os.open
+
+    def opened(path, *more, **others):
+        if path == "closed.ndjson":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(path, *more, **others)
+
+    monkeypatch.setattr(os, "open", opened)
+    listed = sessions.list()
+    assert [one.id for one in listed] == ["talk"]
+    [warning] = listed.warnings
+    assert "closed.ndjson is not listed: Could not open" in warning
 
 
 def test_listing_reads_the_ends_of_files_only(tmp_path, talk, disk):

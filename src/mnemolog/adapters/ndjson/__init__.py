@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -144,8 +143,12 @@ class AgentSessions:
             if session_id is None:
                 strange.append(f"{name} is not the file of a session")
                 continue
-            with suppress(FileNotFoundError):  # deleted meanwhile
+            try:
                 sessions.append(self._listed(session_id))
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except StorageIOError as error:
+                strange.append(f"{name} is not listed: {error}")
         sessions.sort(key=lambda one: (one.timestamp or one.mtime, one.mtime, one.id), reverse=True)
         return Found(sessions, strange)
 

@@ -127,7 +127,7 @@ class AgentFolder:
         """The id of the session in a file of this name; None if it is not a session's."""
         stem = name.removesuffix(SUFFIX)
         found = self._disk.stat(f"{self._path}/sessions/{name}")
-        if stem in (name, "") or (found is not None and (found.is_link or found.is_folder)):
+        if stem in (name, "") or (found is not None and not found.is_regular):
             return None
         return next((one for one in self._possible_ids(stem) if _is_named(one, stem)), None)
 
