@@ -97,7 +97,7 @@ class AsyncMemory:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await asyncio.to_thread(self.sync.close)
+        await _to_the_end(self.sync.close)
 
 
 class AsyncRun:
@@ -127,7 +127,7 @@ class AsyncRun:
         except asyncio.CancelledError:
             opened = attempt.give_up()
             if opened is not None:
-                await asyncio.shield(asyncio.to_thread(opened.end))
+                await _to_the_end(opened.end)
             raise
         return self
 
@@ -137,7 +137,7 @@ class AsyncRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await asyncio.to_thread(self.sync.end)
+        await _to_the_end(self.sync.end)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -184,6 +184,14 @@ class _Over(Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         return super().wait(timeout) if self._theirs is None else self._theirs.wait(timeout)
+
+
+async def _to_the_end(work: Callable[[], object]) -> None:
+    """Do in a thread what must be done, also if whoever waits for it is cancelled (again).
+
+    Not by `to_thread`: a task is cancelled with its loop, and what waits for a thread with it.
+    """
+    await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 def _awaited(verb: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,71 @@ def test_who_is_cancelled_inside_ends_the_run(amemory, sid, folder: Path):
 
     asyncio.run(story())
     assert list((folder / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_who_is_cancelled_while_the_run_ends_and_all_threads_are_busy_ends_it(amemory, sid, times):
+    go = threading.Event()
+
+    async def story() -> None:
+        async def work() -> None:
+            async with amemory.run(sid):
+                begun.set()
+                await asyncio.sleep(60)
+
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        task = asyncio.create_task(work())
+        await begun.wait()
+        busy = loop.run_in_executor(None, go.wait, 10)
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        loop.call_soon(go.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await busy
+
+    asyncio.run(story())
+    assert left(amemory, sid) == []
+
+
+def test_who_is_cancelled_while_the_memory_closes_still_closes_it(root):
+    """With durability `batch`, closing is what brings the last entries to the disk."""
+    go, closed = threading.Event(), threading.Event()
+
+    async def story() -> None:
+        async def work() -> None:
+            async with await AsyncMemory.open(root, environ={}) as memory:
+                close = memory.sync.close
+
+                def closing() -> None:
+                    close()
+                    closed.set()
+
+                memory.sync.close = closing  # type: ignore[method-assign]
+                begun.set()
+                await asyncio.sleep(60)
+
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        task = asyncio.create_task(work())
+        await begun.wait()
+        busy = loop.run_in_executor(None, go.wait, 10)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        loop.call_soon(go.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await busy
+
+    asyncio.run(story())
+    assert closed.is_set()
 
 
 def test_ten_runs_at_once_on_one_loop(amemory, sid):
