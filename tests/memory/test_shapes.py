@@ -204,13 +204,23 @@ def test_a_priority_is_a_tenth_of_it(memory, sid):
 
 
 @pytest.mark.parametrize(
-    "good", ["personal_info", "security.authentication", "日本", "a-b", "x" * 32]
-)
+    "good",
+    [
+        "personal_info", "security.authentication", "日本", "a-b", "x" * 32, "हिन्दी.தமிழ்",
+        "עִבְרִית", "cafe\u0301", "a" + "\u0301" * 31,
+    ],
+)  # fmt: skip
 def test_tags_may_be_words_in_any_script_joined_by_dots(memory, sid, good):
     assert stored(memory, sid, content="x", tags=[good]).tags == (good,)
 
 
-@pytest.mark.parametrize("bad", ["", "two words", "x" * 33, "a..b", ".a", "a/b", "nul\0", "\ud800"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "", "two words", "x" * 33, "a..b", ".a", "a/b", "nul\0", "\ud800", "\u0301a", "a.\u0301",
+        "a" + "\u0301" * 32, "a\u202eb", "a\u200bb", "é.", ".".join(["e\u0301"] * 17),
+    ],
+)  # fmt: skip
 def test_any_other_tag_is_refused(memory, sid, bad):
     with pytest.raises(InvalidFormatError, match="tag"):
         memory.add_memory(sid, content="x", tags=["good", bad])

@@ -9,7 +9,8 @@ from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
 
 MAX_DEPTH = 64
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TAG = re.compile(r"[\w-]{1,32}(\.[\w-]{1,32}){0,15}")
+MAX_SEGMENT = 32
+_TAG = re.compile(rf"[\w-]{{1,{MAX_SEGMENT}}}(\.[\w-]{{1,{MAX_SEGMENT}}}){{0,15}}")
 MAX_TAGS = 256
 
 LONE_SURROGATE = "a lone surrogate was replaced by U+FFFD"
@@ -133,7 +134,7 @@ def tags(value: object) -> tuple[str, ...]:
     if len(found) > MAX_TAGS:
         raise SchemaInvalidError(f"{len(found)} tags; the limit is {MAX_TAGS}.", field="tags")
     for tag in found:
-        if not _TAG.fullmatch(tag):
+        if not _TAG.fullmatch(tag) and not _is_marked_tag(tag):
             raise InvalidFormatError(
                 f"The tag {tag!r:.80} is not valid.",
                 advice="Use letters, digits, '_' and '-', up to 32 in a row, joined by dots: "
@@ -141,3 +142,17 @@ def tags(value: object) -> tuple[str, ...]:
                 field="tags",
             )
     return found
+
+
+def _is_marked_tag(tag: str) -> bool:
+    """Whether it is a tag but for the marks that many scripts write above, below or behind a
+    letter: they count towards the length, and none stands first."""
+    bare = "".join(letter for letter in tag if not _is_mark(letter))
+    segments = tag.split(".")
+    fits = all(0 < len(one) <= MAX_SEGMENT and not _is_mark(one[0]) for one in segments)
+    return fits and _TAG.fullmatch(bare) is not None
+
+
+def _is_mark(letter: str) -> bool:
+    """What goes on with a word and is no letter: a name of Python's may hold it, not begin so."""
+    return not letter.isalnum() and letter != "_" and f"a{letter}".isidentifier()
