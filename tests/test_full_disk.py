@@ -119,6 +119,16 @@ def test_a_full_disk_and_then_a_power_loss_lose_nothing(disk, memory):
 
 
 @full_disk
+def test_a_session_that_has_no_room_leaves_nothing_behind(disk, memory):
+    leave_room(disk, 50)
+    before = disk.tree()
+    for _ in range(3):
+        with pytest.raises(StorageFullError):
+            memory.create_session(session_id="other")
+    assert disk.tree() == before
+
+
+@full_disk
 def test_a_session_that_finds_no_room_is_not_created(disk, memory):
     leave_room(disk, 100)
     with pytest.raises(StorageFullError):

@@ -7,11 +7,12 @@ it or the state after it.
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionCorruptError, SessionExistsError
+from mnemolog.errors import MnemologError, SessionCorruptError, SessionExistsError
 from mnemolog.fs import Disk
 from mnemolog.log import intents, manifests, runs, sidecars
 from mnemolog.log.places import SessionPlace
@@ -42,12 +43,12 @@ def create(disk: Disk, manifest: Manifest) -> None:
     first = Segment(manifests.FIRST_SEGMENT)
     manifest = msgspec.structs.replace(manifest, segments=(first,))
     fresh = f"{paths.SESSIONS}/{NEW}{os.urandom(8).hex()}"
-    disk.mkdir(fresh)
-    fs.write_new(disk, f"{fresh}/{manifests.NAME}", manifests.render(manifest))
-    disk.open(f"{fresh}/{first.name}", "create")
-    disk.open(f"{fresh}/{paths.LOCK}", "create")
-    disk.sync_folder(fresh)
     try:
+        disk.mkdir(fresh)
+        fs.write_new(disk, f"{fresh}/{manifests.NAME}", manifests.render(manifest))
+        disk.open(f"{fresh}/{first.name}", "create")
+        disk.open(f"{fresh}/{paths.LOCK}", "create")
+        disk.sync_folder(fresh)
         bring_into_being(disk, fresh, target)
     except FileExistsError:
         remove_folder(disk, fresh)
@@ -56,6 +57,10 @@ def create(disk: Disk, manifest: Manifest) -> None:
             advice="Load it, or leave the id out to have a new one made.",
             session_id=manifest.session_id,
         ) from None
+    except MnemologError:  # as on a full disk: whoever tries again must not fill it up
+        with suppress(MnemologError):
+            remove_folder(disk, fresh)
+        raise
     disk.sync_folder(paths.SESSIONS)
 
 
