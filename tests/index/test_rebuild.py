@@ -248,6 +248,11 @@ def a_folder_instead(index: Path) -> None:
     (index / "index.db").mkdir()
 
 
+def a_folder_for_a_journal(index: Path) -> None:
+    (index / "index.db-wal").unlink(missing_ok=True)
+    (index / "index.db-wal").mkdir()
+
+
 DAMAGE: dict[str, Damage] = {
     "the database is garbage": overwrite(b"garbage" * 1000),
     "the database is empty": overwrite(b""),
@@ -255,11 +260,13 @@ DAMAGE: dict[str, Damage] = {
     "half of the database is missing": halve,
     "the database is scrambled": scramble,
     "the database is a folder": a_folder_instead,
+    "the journal is a folder": a_folder_for_a_journal,
     "the database is missing": lambda index: (index / "index.db").unlink(),
     "a table is missing": in_database("DROP TABLE post"),
     "a table that every search reads is missing": in_database("DROP TABLE tail"),
     "the number of rows is missing": in_database("DELETE FROM meta WHERE key = 'rows'"),
     "the identity is missing": in_database("DELETE FROM meta WHERE key = 'identity'"),
+    "a number is too large": in_database("UPDATE term SET hash = 1 << 40"),
     "a column is cut": cut("time", 12),
     "a column is cut at a row": cut("length", 10),
     "a column is empty": cut("log", 0),

@@ -78,3 +78,12 @@ def test_however_many_stand_between_them_are_out_of_sight(hidden):
     assert (before[last], after[0]) == (0, last)
     nobody = hidden + 3
     assert [before[0], after[last], before[-1], after[-1]] == [nobody] * 4
+
+
+@pytest.mark.parametrize("circle", [1, 2, 33, 1000])
+def test_a_damaged_order_that_leads_round_in_a_circle_ends_with_an_error(circle):
+    rows = np.arange(circle + 1)
+    latest = rows.astype(np.uint32)
+    link = np.append((rows[:circle] + 1) % circle, 0).astype(np.uint32)
+    with pytest.raises(ValueError, match="circle"):
+        turns.nearest(rows, rows == circle, latest, latest, link)

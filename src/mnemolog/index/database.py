@@ -87,10 +87,21 @@ def connect(folder: str, identity: str) -> sqlite3.Connection:
 
 def _check_files(path: str) -> None:
     """A link or a folder in our place would make SQLite fail, or write elsewhere."""
-    is_file = S_ISREG(os.stat(path, follow_symlinks=False).st_mode)
     journals = (f"{path}-wal", f"{path}-shm", f"{path}-journal")
-    if not is_file or any(map(os.path.islink, journals)):
+    if not _is_file(os.stat(path, follow_symlinks=False)) or not all(map(_is_usable, journals)):
         raise UnfitError("it is not a file")
+
+
+def _is_usable(journal: str) -> bool:
+    """Whether SQLite can work with what lies there; whoever closes last takes it away."""
+    try:
+        return _is_file(os.stat(journal, follow_symlinks=False))
+    except FileNotFoundError:
+        return True
+
+
+def _is_file(status: os.stat_result) -> bool:
+    return S_ISREG(status.st_mode)
 
 
 def ident(folder: str) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import sqlite3
 from mnemolog.errors import LockTimeoutError, MnemologError, StorageFullError, StorageIOError
 
 # What SQLite, the system, and numpy raise when files are missing, damaged or too short.
-TROUBLE = (sqlite3.Error, OSError, IndexError, TypeError, ValueError)
+TROUBLE = (sqlite3.Error, OSError, LookupError, OverflowError, TypeError, ValueError)
 
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _FULL = {errno.ENOSPC, errno.EDQUOT}

@@ -51,13 +51,15 @@ def nearest(rows: Rows, seen: Mask, turns: Array, latest: Array, link: Array) ->
 
 
 def _leap(at: Rows, is_seen: Mask, link: Array) -> Rows:
-    """Where the links lead at last, found by doubling every step."""
+    """Where the links lead at last, found by doubling every step; damaged ones may lead round."""
     end = len(link)
     step = np.append(np.where(is_seen, np.arange(end), link), end).astype(np.int64)
     step[step == NONE] = end
     at = np.where(at == NONE, end, at)
     is_seen = np.append(is_seen, True)
-    while not is_seen[at].all():
+    for _ in range(end.bit_length() + 1):
+        if is_seen[at].all():
+            return np.where(at == end, NONE, at)
         step = step[step]
         at = step[at]
-    return np.where(at == end, NONE, at)
+    raise ValueError("turns follow each other in a circle")
