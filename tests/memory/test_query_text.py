@@ -159,6 +159,34 @@ def test_a_wildcard_may_stand_in_text_without_spaces(words, text, wanted):
     assert wanted in lexical(words.query("talk", text=text))
 
 
+@pytest.mark.req("S002-066")
+@pytest.mark.parametrize(
+    "text", ["auth*的数据", "的数据auth*", "找*flow的数据", "auth*数据*", "数据*auth*"]
+)
+def test_a_wildcard_is_a_word_of_its_own_beside_text_without_spaces(words, text):
+    assert {"auth", "zh"} <= set(lexical(words.query("talk", text=text)))
+
+
+INDIA = {
+    "hi": "किताब मेज़ पर है", "hi2": "काला बादल", "ta": "தமிழ் மொழி", "bn": "বাংলা ভাষা",
+    "ar": "قرأتُ كِتَابًا", "tr": "İstanbul'da", "danda": "राम गया।श्याम",
+}  # fmt: skip
+
+
+@pytest.mark.req("S001-063")
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("किताब", {"hi"}), ("कि", set()), ("क", set()), ("மொழி", {"ta"}), ("மொ", set()),
+        ("ভাষা", {"bn"}), ("ভ", set()), ("كِتَابًا", {"ar"}), ("İSTANBUL", {"tr"}), ("stanbul", set()),
+        ("गया", {"danda"}), ("किता*", {"hi"}), ("*दल", {"hi2"}), ("मे*ज़", {"hi"}),
+    ],
+)  # fmt: skip
+def test_a_mark_belongs_to_the_word_that_it_stands_in(memory, sid, text, wanted):
+    memory.add_many(sid, [{"id": name, "content": said} for name, said in INDIA.items()])
+    assert set(lexical(memory.query(sid, text=text))) == wanted
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -14,8 +14,8 @@ from mnemolog.index.snapshot import Mask, Snapshot
 
 K1 = 1.2
 B = 0.75
-# It begins where a word begins: trying every letter of a long word would take for ever.
-_WILDCARD = re.compile(r"(?<![\w*])[\w*]*\*[\w*]*")
+# The same as `tokens.wildcard` for plain ASCII, which takes no time to compile.
+_PLAIN_WILDCARD = re.compile(r"(?<![\w*])\w*(?:\*\w*)+")
 # SQLite refuses patterns that are too long.
 _MAX_PATTERN = 1000
 _MAX_STARS = 8
@@ -50,10 +50,14 @@ def wanted(db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, text: str) ->
     patterns = _patterns(folded)
     # What is left of a name is words like any other; without spaces, pairs match parts anyway.
     if patterns:
-        folded = _WILDCARD.sub(lambda match: _words_of(match[0], patterns), folded)
+        folded = _wildcard(folded).sub(lambda match: _words_of(match[0], patterns), folded)
     counted = tokens.counts(tokens.tokens(folded))
     plain = [Wanted((term,), counted[term]) for term in _telling(snapshot, seen, counted)]
     return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+
+
+def _wildcard(folded: str) -> re.Pattern[str]:
+    return _PLAIN_WILDCARD if folded.isascii() else tokens.wildcard()
 
 
 def _patterns(folded: str) -> set[str]:
@@ -62,9 +66,9 @@ def _patterns(folded: str) -> set[str]:
         return set()
     parts = [
         part
-        for found in _WILDCARD.findall(folded)
+        for found in _wildcard(folded).findall(folded)
         for part in found.split("_")
-        if part.strip("*") and not tokens.is_unspaced(part.strip("*"))
+        if part.strip("*")
     ]
     return {part for part in parts if "*" in part and _is_simple(part)}
 
@@ -84,8 +88,9 @@ def is_cut(text: str) -> bool:
     if len(text) > MOST_CHARACTERS:
         return True
     folded = tokens.fold(text)
-    terms = tokens.counts(tokens.tokens(_WILDCARD.sub(" ", folded)))
-    return len(terms) > MOST_TERMS or len(set(_WILDCARD.findall(folded))) > MOST_PATTERNS
+    wildcard = _wildcard(folded)
+    terms = tokens.counts(tokens.tokens(wildcard.sub(" ", folded)))
+    return len(terms) > MOST_TERMS or len(set(wildcard.findall(folded))) > MOST_PATTERNS
 
 
 def _telling(snapshot: Snapshot, seen: Mask, counted: dict[int, int]) -> list[int]:

@@ -20,12 +20,19 @@ from mnemolog.index.stopwords import STOP_WORDS
 Numbers = NDArray[np.uint32]
 
 # A change here changes what is indexed: raise it, and every index is built anew.
-VERSION = 3
+VERSION = 4
 
 # Scripts that are written without spaces: Thai to Khmer, kana, Han, Hangul.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# What stands above, below or between the letters of a word and is none: accents, points, and the
+# vowels of India, whose letters stand between them.
+_MARKED = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u07a6-\u07b0\u08d3-\u08e1\u08e3-\u0963\u0966-\u0df3\u0f71-\u0f84\u0f8d-\u0fbc"
 )
 # Each says something by itself: clocks, weather to dingbats, stars, emoji but for skin tones.
 _PICTURES = (
@@ -41,12 +48,21 @@ _REMEMBERED = 200_000
 @cache
 def _token() -> re.Pattern[str]:
     # Not before the first text that needs it: so many characters take long to compile.
-    return re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+|[{_PICTURES}]")
+    word = rf"[^\W_{_UNSPACED}]+(?:[{_MARKED}]+[^\W_{_UNSPACED}]*)*"
+    return re.compile(rf"[{_UNSPACED}]+|{word}|[{_PICTURES}]")
 
 
 @cache
 def _run() -> re.Pattern[str]:
     return re.compile(rf"[{_UNSPACED}]")
+
+
+@cache
+def wildcard() -> re.Pattern[str]:
+    """Words with stars in them or beside them, as many as a name holds; of scripts with spaces."""
+    # It begins where a word begins: trying every letter of a long word would take for ever.
+    part = rf"(?:[^\W{_UNSPACED}]|[{_MARKED}])*"
+    return re.compile(rf"(?<![^\W{_UNSPACED}])(?<![{_MARKED}*]){part}(?:\*{part})+")
 
 
 _stem_word = stemmer("english").stemWord
