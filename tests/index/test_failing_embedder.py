@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import SettingsError
+from mnemolog.errors import SettingsError, StorageIOError
 from tests.index.searching import ids
 from tests.index.test_models import facts, loaded
 
@@ -46,6 +46,7 @@ WRONG = {
     "a connection": raising(ConnectionError("zebra")),
     "a type": raising(TypeError("zebra")),
     "anything": raising(RuntimeError("zebra")),
+    "an error of ours": raising(StorageIOError("zebra")),
     "no numbers": lambda vectors: vectors * np.nan,
     "endless": lambda vectors: np.where(vectors > 0, np.inf, 0),
     "huge": lambda vectors: vectors * np.float32(1e30),

@@ -5,16 +5,14 @@ words.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.errors import MnemologError, SettingsError, shown
 from mnemolog.ports.embedder import Embedder
-
-T = TypeVar("T")
 
 
 class FailedError(SettingsError):
@@ -41,7 +39,10 @@ class Told(NamedTuple):
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts; an error never quotes what was said."""
-    found = _asked(embedder, lambda: np.asarray(embedder.embed(texts), np.float32))
+    try:
+        found = np.asarray(embedder.embed(texts), np.float32)
+    except Exception as error:  # it may be anybody's, and do anything
+        raise _failed(embedder, type(error).__name__) from error
     if found.shape != (len(texts), embedder.size):
         wanted = (len(texts), embedder.size)
         raise _failed(embedder, f"the shape of its vectors is {found.shape}, not {wanted}")
@@ -55,7 +56,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def check(embedder: Embedder) -> None:
     """Refuse an embedder whose vectors could not be kept apart from others."""
-    name, size, at_once = _asked(embedder, lambda: _told(embedder))
+    name, size, at_once = _told(embedder)
     if not isinstance(name, str) or not name.isprintable() or not name:
         raise _refused(embedder, f"name is {shown(name)}, not a plain text")
     if not _is_whole(size):
@@ -65,21 +66,17 @@ def check(embedder: Embedder) -> None:
 
 
 def _told(embedder: Embedder) -> tuple[object, object, object]:
-    """What it says of itself, which may be anything."""
-    return embedder.name, embedder.size, getattr(embedder, "at_once", None)
+    """What it says of itself, which may be anything; one of ours says what it lacks."""
+    try:
+        return embedder.name, embedder.size, getattr(embedder, "at_once", None)
+    except MnemologError:
+        raise
+    except Exception as error:
+        raise _failed(embedder, type(error).__name__) from error
 
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _asked(embedder: Embedder, ask: Callable[[], T]) -> T:
-    try:
-        return ask()
-    except MnemologError:
-        raise
-    except Exception as error:  # it may be anybody's, and do anything
-        raise _failed(embedder, type(error).__name__) from error
 
 
 def _failed(embedder: Embedder, why: str) -> FailedError:
