@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -373,6 +374,21 @@ def test_a_process_goes_on_searching_while_its_index_is_deleted_again_and_again(
             shutil.rmtree(root / "index", ignore_errors=True)
             assert len(other.answer()) >= len(wanted)
             assert wanted <= set(other.ask(None, limit=100))
+
+
+@pytest.mark.req("S002-138")
+def test_an_index_deleted_again_as_soon_as_it_is_made_is_made_again(root, clock, full, monkeypatch):
+    make, times = database.make, count(1)
+
+    def in_vain(folder: str, identity: str) -> None:
+        make(folder, identity)
+        if next(times) <= 3:
+            shutil.rmtree(folder)
+
+    monkeypatch.setattr(database, "make", in_vain)
+    shutil.rmtree(root / "index")
+    assert_the_same(root, clock, full)
+    assert next(times) == 5
 
 
 def test_a_process_goes_on_searching_while_another_one_rebuilds(root, clock, full):

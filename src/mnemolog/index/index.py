@@ -150,7 +150,11 @@ class Index:
                     trouble = error
                 if database.ident(self._folder) != self._tried:
                     continue  # another one was there first
-                if is_mended or not mending.is_damaged(trouble):
+                if not mending.is_damaged(trouble):
+                    break
+                if self._tried is None:
+                    continue  # it was thrown away again before there was anything to mend
+                if is_mended:
                     break
                 self._unfit, is_mended = self._tried, True
             raise mending.told(trouble) from trouble
