@@ -169,6 +169,20 @@ def another(root, session):
     return int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
 
 
+def test_a_name_that_took_the_number_of_one_that_went_stays(memory):
+    def types():
+        return {hit.entry.id for hit in memory.query("talk", types=["decision"])}
+
+    memory.add_memory("talk", id="first", type="note", agent_id="carol", content="x")
+    memory.query("talk")
+    memory.erase("talk", ids=["first"])
+    memory.add_memory("talk", id="kept", type="decision", content="x")
+    memory.add_memory("talk", id="second", type="note", content="x")
+    assert types() == {"kept"}
+    memory.erase("talk", ids=["second"])
+    assert types() == {"kept"}
+
+
 def test_an_erasure_keeps_the_locks_of_the_database(memory, tmp_path):
     """Closing any descriptor of a file gives up the locks of the whole process on it."""
     filled(memory, 10)

@@ -114,16 +114,19 @@ def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
 
 
 def _forget_names(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
-    """Agents and types of one's own that no entry names any more, hidden ones included."""
+    """Agents and types of one's own that no entry names any more, hidden ones included.
+
+    The number of one that went goes to another name, which may be of the other kind.
+    """
     count = database.rows_of(db)
     gone: set[str] = set()
-    for column in ("agent", "kind"):
+    for kind, column in (("agent", "agent"), ("type", "kind")):
         numbers = build.columns.read(column, count)
         for number in np.unique(numbers[rows]).tolist():
-            query = "SELECT text FROM word WHERE id = ?"
-            (name,) = db.execute(query, (number,)).fetchone() or (None,)
+            query = "SELECT text FROM word WHERE id = ? AND kind = ?"
+            (name,) = db.execute(query, (number, kind)).fetchone() or (None,)
             others = np.flatnonzero(numbers == number).astype(np.uint32)
-            is_ours = column == "kind" and name in TYPES
+            is_ours = kind == "type" and name in TYPES
             if name is not None and not is_ours and not _is_any_entry(db, others):
                 db.execute("DELETE FROM word WHERE id = ?", (number,))
                 gone.add(name)
