@@ -71,14 +71,16 @@ def test_any_graph_with_any_cycle_is_followed_like_a_plain_search(graphs, arrows
             for node in range(8)
         ],
     )
-    beside: dict[int, set[int]] = {node: set() for node in range(8)}
+    beside: dict[int, set[int]] = {node: set() for node in range(10)}
     for at, to in arrows:
-        if to < 8:  # the others refer to what is not there
-            beside[at].add(to)
-            beside[to].add(at)
+        beside[at].add(to)
+        beside[to].add(at)
     near = set(starts)
     for _ in range(depth):
-        near |= {other for node in near for other in beside.get(node, ())}
+        # What is not there leads to what refers to it if it is asked for, and nowhere else.
+        going = {node for node in near if node < 8 or node in starts}
+        near |= {other for node in going for other in beside[node]}
+    near &= set(range(8))
     query = {"references": [f"m{start}" for start in starts], "max_depth": depth}
     found = ids(graphs.query(sid, query, limit=100))
     graphs.delete_session(sid)
@@ -102,6 +104,26 @@ def test_references_go_across_sessions_when_all_are_searched(memory, sid):
     assert ids(memory.query(None, references=["here"])) == ["there"]
     assert ids(memory.query(None, references=["there"])) == ["here"]
     assert ids(memory.query(sid, references=["here"])) == []
+    assert ids(memory.query(sid, references=["there"])) == ["here"]
+
+
+def test_an_id_in_one_session_refers_to_nothing_because_its_namesake_in_another_does(memory, sid):
+    other = memory.create_session("u2", agent_ids=["stranger"]).id
+    for session, references in ((sid, []), (other, ["a"])):
+        memory.add_memory(session, id="a", content="x")
+        memory.add_memory(session, id="namesake", content="y", references=references)
+    assert ids(memory.query(sid, references=["a"])) == []
+    assert ids(memory.for_agent("architect").query(None, references=["a"])) == []
+    assert [hit.entry.session_id for hit in memory.query(None, references=["a"])] == [other]
+
+
+@pytest.mark.parametrize("gone", ["delete", "erase"])
+def test_what_refers_to_an_entry_that_is_gone_still_does(memory, sid, gone):
+    add_chain(memory, sid, 4)
+    getattr(memory, gone)(sid, ids=["m1"])
+    assert ids(memory.query(sid, references=["m1"])) == ["m2"]
+    assert set(ids(memory.query(sid, references=["m1"], max_depth=2))) == {"m2", "m3"}
+    assert ids(memory.query(sid, references=["m0"], max_depth=9)) == [], "no step goes through it"
 
 
 @pytest.mark.parametrize(

@@ -180,20 +180,23 @@ def _tagged(db: sqlite3.Connection, size: int, tags: Iterable[str]) -> Mask:
 
 
 def linked(db: sqlite3.Connection, snapshot: Snapshot, mask: Mask, query: Query) -> Mask:
-    """The rows that references join to the given ids, in either direction, up to `max_depth`."""
-    reached: set[int] = set()
-    seen_ids: set[str] = set()
-    frontier = set(query.references)
-    for _ in range(query.max_depth + 1):
-        frontier -= seen_ids
-        seen_ids |= frontier
-        found = (row for one in frontier for row in _rows_of(db, one))
-        rows = {row for row in found if row < len(mask) and mask[row]}
-        reached |= rows
-        frontier = {other for row in rows for other in _neighbours(db, row)}
+    """The rows that references join to the given ids, in either direction, up to `max_depth`.
+
+    What refers to one of these does so too where that one is out of sight: hidden, moved to the
+    archive, or in another session. From there on only what is in sight is gone through.
+    """
     start = {row for one in query.references for row in _rows_of(db, one)}
+    names = set(query.references)
+    reached: set[int] = set()
+    frontier = {row for row in start if row < len(mask) and mask[row]}
+    for _ in range(query.max_depth):
+        beside = {row for one in names for row in _referring(db, one)}
+        beside |= {other for row in frontier for other in _referred_to(db, row)}
+        frontier = {row for row in beside - start - reached if row < len(mask) and mask[row]}
+        reached |= frontier
+        names = {_id_of(db, row) for row in frontier}
     chosen = np.zeros(len(mask), bool)
-    chosen[sorted(reached - start)] = True
+    chosen[sorted(reached)] = True
     return chosen
 
 
@@ -201,15 +204,20 @@ def _rows_of(db: sqlite3.Connection, identifier: str) -> list[int]:
     return [row for (row,) in db.execute("SELECT row FROM entry WHERE id = ?", (identifier,))]
 
 
-def _neighbours(db: sqlite3.Connection, row: int) -> set[str]:
-    """The ids that a row refers to, and those that refer to it."""
-    outward = db.execute("SELECT target FROM link WHERE source = ?", (row,)).fetchall()
-    inward = db.execute(
-        "SELECT other.id FROM entry AS own JOIN link ON link.target = own.id"
-        " JOIN entry AS other ON other.row = link.source WHERE own.row = ?",
-        (row,),
-    ).fetchall()
-    return {identifier for (identifier,) in outward + inward}
+def _id_of(db: sqlite3.Connection, row: int) -> str:
+    (identifier,) = db.execute("SELECT id FROM entry WHERE row = ?", (row,)).fetchone()
+    return str(identifier)
+
+
+def _referring(db: sqlite3.Connection, identifier: str) -> list[int]:
+    """The rows that refer to an id; those of earlier revisions too, which are dead."""
+    return [row for (row,) in db.execute("SELECT source FROM link WHERE target = ?", (identifier,))]
+
+
+def _referred_to(db: sqlite3.Connection, row: int) -> list[int]:
+    """The rows of the ids that a row refers to."""
+    query = "SELECT entry.row FROM link JOIN entry ON entry.id = link.target WHERE source = ?"
+    return [other for (other,) in db.execute(query, (row,))]
 
 
 def numbers_of(db: sqlite3.Connection, kind: str, texts: Iterable[str]) -> list[int]:
