@@ -199,3 +199,18 @@ def test_a_view_of_several_agents_sees_exactly_what_each_of_them_sees(memory, si
             both.for_agents(other)
         with pytest.raises(NotAllowedError):
             views[0].for_agents(other)
+
+
+def test_what_was_hidden_at_once_is_listed_alike_by_a_new_index(memory):
+    for session in ("d", "a", "c", "b"):
+        memory.create_session(session_id=session)
+        for number in (2, 1, 3):
+            memory.add_memory(session, id=f"{session}{number}", content="x")
+        memory.query(None)
+    for session in ("b", "d", "a", "c"):
+        memory.delete(session, ids=[f"{session}{number}" for number in (1, 3, 2)])
+    listed = [one.entry.id for one in memory.hidden_entries()]
+    memory.rebuild_index()
+    assert [one.entry.id for one in memory.hidden_entries()] == listed
+    parts = [memory.hidden_entries(skip=skip, limit=5) for skip in (0, 5, 10)]
+    assert [one.entry.id for part in parts for one in part] == listed

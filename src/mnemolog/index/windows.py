@@ -185,9 +185,15 @@ class Windows:
         return np.ones(len(rows), bool)
 
     def _hidden(self, logs: list[int]) -> Rows:
-        """The rows of these logs that somebody hid and the viewer might bring back."""
-        found = self._db.execute("SELECT row FROM hidden ORDER BY died, row")
-        rows = np.fromiter((row for (row,) in found), np.int64)
+        """The rows of these logs that somebody hid and the viewer might bring back.
+
+        In an order that a new index has too: it may read the logs in another one.
+        """
+        found = self._db.execute("SELECT row, died FROM hidden ORDER BY died").fetchall()
+        rows = np.array([row for row, _ in found], np.int64)
+        _, died = np.unique(np.array([died for _, died in found], str), return_inverse=True)
+        home = self._snapshot.column("home")[rows]
+        rows = rows[np.lexsort((self._snapshot.column("seq")[rows], home, died))]
         rows = rows[np.isin(self._snapshot.column("log")[rows], logs)]
         return rows[self._changeable(rows)]
 
