@@ -103,7 +103,10 @@ def parse(given: Mapping[str, Any], now: datetime) -> Query:
     try:
         for name, value in named.items():
             if value is not None:
-                fields |= _field(name, value, now)
+                more = _field(name, value, now)
+                if twice := fields.keys() & more.keys():
+                    raise _said_twice(min(twice))
+                fields |= more
     except InvalidQueryError:
         raise
     except MnemologError as error:
@@ -184,6 +187,8 @@ def _tags(value: Any) -> dict[str, Any]:
     known = {"include": "tags", "any": "tags", "all": "all_tags", "exclude": "exclude_tags"}
     for key in value:
         _word(key, tuple(known), "tags")
+    if {"include", "any"} <= value.keys():
+        raise _said_twice("tags")
     return {known[key]: _strings(items, f"tags.{key}") for key, items in value.items()}
 
 
@@ -246,6 +251,10 @@ def _double(given: Mapping[str, Any]) -> InvalidQueryError:
     return InvalidQueryError(
         f"{' and '.join(twice):.60} are spellings of the same field.", advice="Give one of them."
     )
+
+
+def _said_twice(field: str) -> InvalidQueryError:
+    return InvalidQueryError(f"What {field} are is said in two ways.", advice="Say it once.")
 
 
 def _unknown(name: str) -> InvalidQueryError:
