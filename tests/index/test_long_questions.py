@@ -94,3 +94,10 @@ def test_an_ordinary_question_is_looked_for_whole(memory, looked_for):
     assert memory.query("talk", text=" ".join(COMMON[:512])).notes == ()
     assert memory.query("talk", text="which database?").notes == ()
     assert len(looked_for(" ".join(COMMON[:512]))) == 512
+
+
+@pytest.mark.parametrize("between", [" ", "_", "的"])
+def test_wildcards_that_stand_in_one_name_are_counted_one_by_one(memory, between):
+    for count, notes in ((64, ()), (65, (CUT,))):
+        name = between.join(f"w{number}x*" for number in range(count))
+        assert memory.query("talk", text=name).notes == notes

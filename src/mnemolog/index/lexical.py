@@ -46,14 +46,19 @@ class Wanted(NamedTuple):
 
 def wanted(db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, text: str) -> list[Wanted]:
     """What a query's text asks for. Any text is legal; `auth*` and `*flow` match parts of words."""
+    patterns, counted = _parts(text)
+    plain = [Wanted((term,), counted[term]) for term in _telling(snapshot, seen, counted)]
+    return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+
+
+def _parts(text: str) -> tuple[set[str], dict[int, int]]:
+    """The patterns of a text, and how often it holds which terms."""
     folded = tokens.fold(text)
     patterns = _patterns(folded)
     # What is left of a name is words like any other; without spaces, pairs match parts anyway.
     if patterns:
         folded = _wildcard(folded).sub(lambda match: _words_of(match[0], patterns), folded)
-    counted = tokens.counts(tokens.tokens(folded))
-    plain = [Wanted((term,), counted[term]) for term in _telling(snapshot, seen, counted)]
-    return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
+    return patterns, tokens.counts(tokens.tokens(folded))
 
 
 def _wildcard(folded: str) -> re.Pattern[str]:
@@ -87,10 +92,8 @@ def is_cut(text: str) -> bool:
         return False  # each takes a letter, a star or a space
     if len(text) > MOST_CHARACTERS:
         return True
-    folded = tokens.fold(text)
-    wildcard = _wildcard(folded)
-    terms = tokens.counts(tokens.tokens(wildcard.sub(" ", folded)))
-    return len(terms) > MOST_TERMS or len(set(wildcard.findall(folded))) > MOST_PATTERNS
+    patterns, counted = _parts(text)
+    return len(counted) > MOST_TERMS or len(patterns) > MOST_PATTERNS
 
 
 def _telling(snapshot: Snapshot, seen: Mask, counted: dict[int, int]) -> list[int]:

@@ -29,7 +29,7 @@ _HOUR = 3_600_000
 CUT = (
     "the text is long: the middle of more than"
     f" {lexical.MOST_CHARACTERS:,} characters is left out, and of the words those"
-    f" {lexical.MOST_TERMS} are looked for that tell most"
+    f" {lexical.MOST_TERMS} are looked for that tell most, of the wildcards {lexical.MOST_PATTERNS}"
 )
 
 
