@@ -26,6 +26,8 @@ HOSTILE = [
     "pass:pass:pass: ", "zip --password ", "--auth=PASSWORD=$A ", 'to identified by "',
     "X-by: a@b.cd ",
     "key: 0123456789abcdef pass:pass:pass: SG.", "token: AbType ", "zip -P a ",
+    ":--token=pass:-", "+1 --pass :sk-", "pw=>pw=pw=", "\x1b[1mkey=\x1b[0m", "&quot;",
+    "\\u0026sig=",
     "-----BEGIN CERTIFICATE-----" + ("\n" + "aB3" * 21) * 60 + "\n",
 ]  # fmt: skip
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from functools import cache
 
 from mnemolog.policy.redaction.names import Family, family
+from mnemolog.policy.redaction.placeholders import is_hidden
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
-from mnemolog.policy.redaction.values import Value, is_secret, is_wordy, read
+from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
 
 KEY, PASSWORD = "api-key", "password"
 
@@ -47,6 +48,9 @@ _BY_PROGRAM = {
     "podman": _LOGIN,
     "helm registry": _LOGIN,
     "oc": _LOGIN,
+    "az login": rf"[ ]{_FAR}(?<=[ ])(?:-p|--password)[ ]",
+    "twine upload": rf"[ ]{_FAR}(?<=[ ])-p[ ]",
+    "openssl": rf"[ ]enc[ ]{_FAR}(?<=[ ])-k[ ]",
     "redis-cli": rf"[ ]{_FAR}-a[ ]",
     "ldap": rf"(?:search|modify|add|whoami|delete)[ ]{_FAR}-w[ ]",
     "zip": r"[ ][^\n|;]{0,60}?(?<=[ ])-p[ ]?",
@@ -83,11 +87,16 @@ _CRYPT = re.compile(
 
 def find_flags(text: str, folded: str) -> Iterator[Span]:
     """`--password x`, `--token=x`."""
-    for found in _FLAG.finditer(folded):
+    at = 0
+    while found := _FLAG.search(folded, at):
+        at = found.end()
         of = family(found[1])
-        value = read(text, found.end()) if of else None
-        if of is None or value is None or value.text.startswith("-"):
+        value = read(text, at) if of else None
+        if of is None or value is None or value.text.startswith("-") or is_hidden(value.text):
             continue
+        if not value.is_quoted:
+            # As with names: all flags inside a long word have an end of it as their value.
+            at = max(at, value.end - LONGEST_JUDGED)
         if not value.is_quoted and _is_spoken_of(folded, found, value):
             continue
         is_clear = of is Family.PASSWORD or (of is Family.SECRET and "-" in found[1])
@@ -103,7 +112,7 @@ def _is_spoken_of(folded: str, flag: re.Match[str], value: Value) -> bool:
         return False
     if value.text.lower() in _SAID_OF_FLAGS or _ISSUE.fullmatch(value.text):
         return True
-    goes_on = is_wordy(value.text) and _SENTENCE.match(folded, value.end) is not None
+    goes_on = _SENTENCE.match(folded, value.end) is not None and is_wordy(value.text)
     return goes_on or _SWITCH.match(flag[1]) is not None
 
 

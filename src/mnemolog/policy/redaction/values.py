@@ -89,8 +89,13 @@ def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
         return False
     if len(value) > LONGEST_JUDGED:
         return is_random(value[:LONGEST_JUDGED])
-    if is_stand_in(value, is_quoted=is_quoted) or (not is_quoted and _CODE.fullmatch(value)):
+    # What it looks like is the cheaper question, and answers most.
+    if not _looks_secret(value, of, is_quoted) or is_stand_in(value, is_quoted=is_quoted):
         return False
+    return is_quoted or _CODE.fullmatch(value) is None
+
+
+def _looks_secret(value: str, of: Family, is_quoted: bool) -> bool:
     if _SPACE.search(value):
         return of is Family.PASSWORD and is_quoted and _is_phrase(value)
     if of is Family.PASSWORD:
@@ -113,7 +118,8 @@ def is_wordy(value: str) -> bool:
 def _is_password(value: str) -> bool:
     if value.isdigit():
         return len(value) >= 4
-    return not is_wordy(value) and (has_digit(value) or _SPECIAL.search(value) is not None)
+    is_mixed = has_digit(value) or _SPECIAL.search(value) is not None
+    return is_mixed and not is_wordy(value)
 
 
 def _is_phrase(value: str) -> bool:
