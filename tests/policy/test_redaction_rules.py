@@ -75,6 +75,12 @@ LEFT_ALONE = [
     "zip -r my-project.zip src", "zip -r out.zip my-package", "gzip -k my-path",
     "zip command with --path option", "unzip -p archive9.zip notes9.txt", "7z a my-package9.7z src",
     "unzip -d out foo-python.zip", "mysql -h host -P3306 shop",
+    # where a shell works
+    "PWD=/root", "A=1\nOLDPWD=/workspace\nB=2", "export PWD=/srv1", '{"PWD": "/app"}',
+    '[[ "$PWD" == "/usr"* ]]', "pwd: /root",
+    # what a function gives, names of things kept, and other basics
+    "def read(source: str, token: Token) -> CodeBlock:", 'BUNDLE_STORAGE_KEY = "x-bundled"',
+    "auth: a Basic MockPool is made", "a key of a basic 10-digit number",
     # numbers
     "2024-03-15 10:22:33", "2024-03-15T10:22:33.123456Z", "version 10.15.7.1234", "192.168.100.200",
     "order 4111111111111112", "1700000000000", "3.14159265358979", "12-34-5678", "000-12-3456",
@@ -110,6 +116,7 @@ HIDDEN = [
     # headers
     "Authorization: Bearer {}", '"Authorization": "token {}"', "-H 'authorization: Bearer {}'",
     "Proxy-Authorization: Basic {}", "Bearer {}", "Cookie: session={}; a=b", "Set-Cookie: sid={};",
+    '{{"name": "Cookie", "value": "sid={}"}}',
     # commands
     "zip -r -P {} a.zip b", "unzip -P{} a.zip", "7z x -p{} a.7z", "zip --password {} a.zip",
     "mysql -uroot -p{} db", "sshpass -p {} ssh host", "docker login -u me -p {} host",
@@ -121,11 +128,20 @@ HIDDEN = [
     "Unseal Key 2: {}", 'new NetworkCredential("me", "{}")', "HTTPBasicAuth('me', '{}')",
     "machine host login me password {}", "openssl enc -passin pass:{} -in x",
     "ConvertTo-SecureString '{}' -AsPlainText", "echo {} | sudo -S ls",
+    "az login --service-principal -u me -p {} --tenant t", "twine upload -u me -p {} dist",
+    "openssl enc -aes-256-cbc -k {} -in a",
+    # colours of a terminal, and signs written as codes
+    "\x1b[32mAPI_KEY\x1b[0m=\x1b[1m{}\x1b[0m", "DB_\x1b[01;31m\x1b[KPASSWORD\x1b[m\x1b[K={}",
+    r"\u001b[36mAPI_KEY\u001b[0m=\u001b[1m{}\u001b[0m", r"\033[1mtoken: \033[0m{}",
+    "{{&quot;password&quot;:&quot;{}&quot;}}", "api_key=&#34;{}&#34;", "secret=&#x27;{}&#x27;",
+    r"{{\u0022token\u0022:\u0022{}\u0022}}", "https://h/x?a=1&amp;api_key={}&amp;b=2",
+    r"https://h/x?sv=1\u0026sig={}\u0026se=2",
     # addresses
     "postgres://app:{}@db/x", "https://{}@host/a.git", "amqp://u:{}@h:5672/v",
     "app:{}@tcp(db:3306)/x",
     # sentences in several languages
-    "the password is {}", "my password: {}", "Passwort: {}", "contraseña: {}", "senha: {}",
+    "the password is {}", "my password: {}", "use the API key {} now",
+    "secret key: {}", "Passwort: {}", "contraseña: {}", "senha: {}",
     "пароль: {}", "密码是{}", "密码\uff1a{}", "パスワードは{}", "비밀번호: {}", "mot de passe: {}",
 ]  # fmt: skip
 
@@ -294,3 +310,29 @@ def test_such_a_line_anywhere_else_is_hidden(before):
 @pytest.mark.parametrize("name", ["api_key", "HEROKU_API_KEY", "token", "client_secret"])
 def test_a_uuid_is_hidden_where_its_name_says_that_it_opens_something(name):
     assert UUID not in REDACTOR.text(f"{name}: {UUID}").text
+
+
+@pytest.mark.parametrize(
+    "place", ["\x1b[1m{}\x1b[0m", "\x1b[31m\x1b[K{}\x1b[m\x1b[K", r"\u001b[1m{}"]
+)
+def test_a_token_is_hidden_behind_a_colour_and_the_colour_stays(place):
+    token = "hvs." + samples.drawn(CHANCE, samples.WORD, 40)
+    found = REDACTOR.text("made " + place.format(token))
+    assert found.counts == {"api-key": 1}
+    before, after = place.split("{}")
+    assert found.text.startswith("made " + before + "[REDACTED:api-key:")
+    assert found.text.endswith("]" + after)
+
+
+def test_a_token_of_two_colours_is_hidden_whole():
+    token = "ghp_" + samples.drawn(CHANCE, samples.WORD, 36)
+    found = REDACTOR.text(f"a \x1b[1m{token[:9]}\x1b[0m{token[9:]} b")
+    plain = REDACTOR.text(f"a {token} b").text
+    assert found.counts == {"api-key": 1}
+    assert found.text.replace("\x1b[1m", "")[:9] == plain[:9]
+    assert token[9:] not in found.text
+    assert token[:9] not in found.text
+
+
+def test_a_key_of_two_words_opens_something():
+    assert REDACTOR.text(f"API key: {UUID}").counts == {"api-key": 1}

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mnemolog.policy.redaction.manners import Written, is_meant
-from mnemolog.policy.redaction.names import Family, family, is_act
+from mnemolog.policy.redaction.names import Family, family, is_act, is_folder
 from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD, NAMES_OF_CHANCE
+from mnemolog.policy.redaction.placeholders import is_hidden
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
 
@@ -33,6 +34,8 @@ _HEAD = re.compile(
 _LIST = re.compile(r"\[\]string(?=\{)|(?=\[(?!\]))")
 _ITEM = re.compile(r"\s{0,40}[\[{,]\s{0,40}(?=[\"'`])")
 _BEFORE = re.compile(r"[\w.\-$]{0,48}")
+# `the API key`, of two words.
+_SECRET_KEY = re.compile(r"\b(?:api|secret|access|license|encryption|signing)[ ]$")
 _NO_NAME = frozenset(" \n\t\"'`,;:=&?<>(){}[]")
 
 
@@ -43,8 +46,12 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
         at = head.end()
         start = head.start() - _name_before(text, head.start())
         of = family(text[start : head.start("close")])
+        if of is Family.KEY and _SECRET_KEY.search(folded, max(0, start - 11), start):
+            of = Family.SECRET
         for value in _values(text, head) if of else ():
-            if of and value.text and is_meant(Written(text, start, head, of, value)):
+            if is_hidden(value.text):
+                at = max(at, value.end)
+            elif of and value.text and is_meant(Written(text, start, head, of, value)):
                 yield Span(value.start, value.end, _kind(of))
                 at = max(at, value.end)  # what is hidden is not read again
             elif not value.is_quoted:
@@ -54,7 +61,8 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
 
 def secret_under(name: str, value: str) -> str | None:
     """The kind of a value that stands under this key of an object, or None."""
-    of = None if is_act(name) and is_wordy(value) else family(name)
+    is_named = is_folder(name, value) or (is_act(name) and is_wordy(value))
+    of = None if is_named else family(name)
     return _kind(of) if of and is_secret(value, of, is_quoted=True) else None
 
 

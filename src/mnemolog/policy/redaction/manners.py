@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from mnemolog.policy.redaction.names import Family, is_act
+from mnemolog.policy.redaction.names import Family, is_act, is_folder
 from mnemolog.policy.redaction.randomness import has_digit, is_random
 from mnemolog.policy.redaction.values import Value, is_secret, is_wordy
 
@@ -80,6 +80,8 @@ def _is_given(it: Written) -> bool:
 def _is_described(it: Written) -> bool:
     """`update_password: always`, `AUTH=PLAIN`, `auth: cleanups`, `100% pass: …`."""
     name, word = it.name.lower(), it.value.text
+    if is_folder(name, word) or _is_returned(it):
+        return True
     if name == "pass":
         return it.text.endswith("% ", 0, it.start)
     if _is_type(it):
@@ -97,6 +99,11 @@ def _is_type(it: Written) -> bool:
         return False
     is_camel = word.isalpha() and word[0].isupper() and not word[1:].islower()
     return is_camel and len(word) <= LONGEST_SAID and _OF_SECRETS.search(word) is not None
+
+
+def _is_returned(it: Written) -> bool:
+    """`def read(token: Token) -> Block`: what a function gives."""
+    return it.head["sign"] == "->" and ")" in it.head["close"] and not it.value.is_quoted
 
 
 def _is_said(it: Written) -> bool:

@@ -13,6 +13,9 @@ class Family(Enum):
     TOKEN = "token"
     KEY = "key"
 
+    # Every member is there once; Enum's own hash takes longer than what is looked up by it.
+    __hash__ = object.__hash__
+
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\x80-\U0010ffff]+|[0-9]+")
 
@@ -31,13 +34,13 @@ _GLUED_KEYS = tuple(
 _KEYS_OF = frozenset(
     "api secret access auth private master account encryption encrypt decryption signing"
     " signature app license client service ssh deploy consumer subscription admin shared"
-    " write session cookie validation hmac aes des crypto cipher storage"
+    " write session cookie validation hmac aes des crypto cipher"
     " publishable project server user site integration webhook ingest install"
     " instrumentation developer dev prod test base security jwt gpg pgp rsa ec dsa tls ssl"
     " host wrapping data salt symmetric activation registration management rest stripe aws"
     " azure gcp google openai anthropic github gitlab slack sendgrid mailgun twilio maps map"
     " steam algolia datadog sentry cloudflare pusher firebase heroku s3 pass pre wpa network"
-    " router otp totp seed recovery backup vault oauth".split()
+    " router otp totp recovery backup vault oauth".split()
 )
 _NOT_KEYS_OF = frozenset(
     "public foreign sort cache partition row object index group search dict lookup i"
@@ -73,6 +76,14 @@ _ACT = re.compile(
 def is_act(name: str) -> bool:
     """Whether a name tells what is done: `update_password`, `showToken`."""
     return _ACT.match(name) is not None
+
+
+_FOLDER = re.compile(r"\$?(?:OLD)?PWD", re.IGNORECASE)
+
+
+def is_folder(name: str, value: str) -> bool:
+    """`PWD=/root`: where a shell works, in every list of an environment."""
+    return value.startswith(("/", "~")) and _FOLDER.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=512)

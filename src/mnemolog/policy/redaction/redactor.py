@@ -13,6 +13,7 @@ from mnemolog.policy.redaction.own_patterns import OwnPattern, own_pattern
 from mnemolog.policy.redaction.placeholders import covered, is_hidden, placeholder
 from mnemolog.policy.redaction.rules import RULES, Rule
 from mnemolog.policy.redaction.spans import Span, settle
+from mnemolog.policy.redaction.veils import unveiled
 
 T = TypeVar("T")
 
@@ -95,13 +96,14 @@ class Redactor:
         if seen.is_plain and not self._own:
             return []
         bare = covered(text)
-        if bare is not text:
-            text, seen = bare, Outline(bare)
-        spans = [span for rule in self._near(seen) for span in rule.find(text, seen.folded)]
-        spans = [span for span in spans if span.kind in self._kinds]
-        for pattern in self._own:
-            spans.extend(pattern.find(text))
-        return [one for one in settle(spans) if not is_hidden(text[one.start : one.end])]
+        read = unveiled(bare)
+        if read.text is not text:
+            seen = Outline(read.text)
+        spans = [span for rule in self._near(seen) for span in rule.find(read.text, seen.folded)]
+        spans = settle(span for span in spans if span.kind in self._kinds)
+        found = [read.written(one) for one in spans if not _is_hidden(one, read.text)]
+        own = [one for pattern in self._own for one in pattern.find(bare)]
+        return settle([*found, *(one for one in own if not _is_hidden(one, bare))])
 
     def _near(self, seen: Outline) -> list[Rule]:
         return [] if seen.is_plain else [rule for rule in self._rules if rule.is_near(seen)]
@@ -147,6 +149,10 @@ class Redactor:
             is_same = is_same and new_key is key and new_item is item
             made[key if new_key is key else _free(new_key, made, value)] = new_item
         return value if is_same else made
+
+
+def _is_hidden(span: Span, text: str) -> bool:
+    return is_hidden(text[span.start : span.end])
 
 
 def _count(spans: list[Span], counts: dict[str, int]) -> None:

@@ -29,7 +29,8 @@ _AUTHORIZATION = re.compile(
 )
 _SCHEME = re.compile(r"(bearer|basic|ntlm)[ ]([a-z0-9._~+/=\-]{8,4000})")
 _COOKIE = re.compile(
-    r"cookie[\\\"']{0,4}[ ]?[:=,]\s{0,20}(?:-[ ])?[\\\"'`]{0,4}[\w.\-]{1,80}=([^\s;\"'`\\,]{6,4000}"
+    r"cookie[\\\"']{0,4}[ ]?[:=,]\s{0,60}(?:-[ ]|[\\\"']{1,4}value[\\\"']{1,4}:\s?)?"
+    r"[\\\"'`]{0,4}[\w.\-]{1,80}=([^\s;\"'`\\,]{6,4000}"
     r"(?:;[ ]?[\w.\-]{1,80}=[^\s;\"'`\\]{1,4000}){0,50})"
 )
 
@@ -62,7 +63,7 @@ def find_authorization(text: str, folded: str) -> Iterator[Span]:
     for found in _SCHEME.finditer(folded):
         value = text[found.start(2) : found.end(2)].rstrip(".")
         is_token = not is_wordy(value) and is_secret(value, Family.TOKEN, is_quoted=False)
-        if is_token or (found[1] == "basic" and _is_login(value)):
+        if _is_login(value) if found[1] == "basic" else is_token:
             yield Span(found.start(2), found.start(2) + len(value), _kind_of(found[1]))
 
 
@@ -76,10 +77,12 @@ def find_cookies(text: str, folded: str) -> Iterator[Span]:
 
 def _is_login(value: str) -> bool:
     """Whether the value is a name and a password as Basic writes them."""
+    padded = value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4)
     try:
-        return b":" in b64decode(value, validate=True)
+        said = b64decode(padded, validate=True).decode()
     except ValueError:
         return False
+    return ":" in said and said.isprintable()
 
 
 def _kind_of(scheme: str | None) -> str:
