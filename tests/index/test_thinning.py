@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from mnemolog.index import thinning, tokens
-from tests.index.searching import ids, scored, steady
+from tests.index.searching import ids, opened_on, scored, steady
+from tests.log.disks import RecordingDisk
 
 ENTRIES = 40
 
@@ -120,3 +121,30 @@ def test_rows_of_a_log_that_was_rewritten_go_too(root, clock, few):
             memory.compact_session(sid)
             assert len(memory.query(sid, text="common", limit=100)) == ENTRIES
     assert counts(root)["common"] <= 3 * ENTRIES
+
+
+def test_what_was_thinned_out_in_the_middle_of_an_erasure_leaves_no_name_behind(root, clock, few):
+    """Others may write and search between the blanking of the log and the purge of the index."""
+    disk = RecordingDisk(root)
+    with steady(root, clock) as reader, opened_on(disk, clock) as memory:
+        sid = memory.create_session().id
+        memory.add_memory(sid, {"id": "m", "type": "ofjanedoe", "content": "gone"})
+        memory.add_many(sid, [{"content": f"word {number}"} for number in range(ENTRIES)])
+        reader.query(None, limit=0)
+        seen: list[int] = []
+
+        def before(name: str, path: str) -> None:
+            if not seen and name == "list" and path == "quarantine":
+                seen.append(1)
+                reader.add_memory(sid, {"content": "and others go on writing"})
+                reader.query(None, limit=0)
+                assert counts(root)["dead"] == 0, "all rows were void, and are thinned out"
+
+        disk.before = before
+        assert memory.erase(sid, ids=["m"], verify=False).erased_count == 1
+        assert seen
+    assert not [path for path in (root / "index").iterdir() if holds(path, b"ofjanedoe")]
+
+
+def holds(path: Path, needle: bytes) -> bool:
+    return path.is_file() and needle in path.read_bytes()

@@ -21,6 +21,8 @@ _PATIENCE = 5.0
 _PAUSE = 0.01
 _VARIABLES = 500
 _SHORTEST = 4
+# Stands in `meta` when rows were thinned out, whose words nobody can look for any more.
+THINNED = "thinned"
 _OF_ROWS = (
     ("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row"), ("hidden", "row"),
     ("secret", "row"),
@@ -41,7 +43,7 @@ def purge(build: Build, gone: Wiped | str) -> bool:
             rows = np.union1d(rows, _rows_of_ids(db, found[0], gone))
             _settle_log(db, found[0], gone)
         gone_words = forget(build, db, rows.astype(np.uint32))
-        gone_words |= _forget_names(build, db, rows.astype(np.uint32))
+        gone_words |= forget_names(build, db, rows.astype(np.uint32))
         gone_words |= set() if isinstance(gone, str) else gone.ids
     return _empty_journal(build.db) and _is_rid_of(build, gone_words)
 
@@ -49,9 +51,13 @@ def purge(build: Build, gone: Wiped | str) -> bool:
 def _is_rid_of(build: Build, words: Collection[str]) -> bool:
     """Whether no page holds what was deleted: SQLite leaves copies where it joins pages."""
     needles = [word.encode() for word in words if len(word.encode()) >= _SHORTEST]
-    if not needles or not build.holds(needles):
+    query = "SELECT 1 FROM meta WHERE key = ?"
+    is_thinned = build.db.execute(query, (THINNED,)).fetchone() is not None
+    if not is_thinned and (not needles or not build.holds(needles)):
         return True
     build.db.execute("VACUUM")
+    with build.writing() as db:
+        db.execute("DELETE FROM meta WHERE key = ?", (THINNED,))
     return _empty_journal(build.db)
 
 
@@ -113,7 +119,7 @@ def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
     return words
 
 
-def _forget_names(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
+def forget_names(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:
     """Agents and types of one's own that no entry names any more, hidden ones included.
 
     The number of one that went goes to another name, which may be of the other kind.

@@ -25,7 +25,9 @@ def thin(build: Build) -> int:
         return 0
     with build.writing() as db:
         rows = _void(db)
+        # An erasure that comes later finds nothing of these rows any more, not even their names.
         purging.forget(build, db, rows.astype(np.uint32))
+        purging.forget_names(build, db, rows.astype(np.uint32))
         db.executemany("DELETE FROM dead WHERE row = ?", ((row,) for row in rows.tolist()))
         husks.add(db, rows)
         _note(db)
@@ -50,5 +52,5 @@ def _void(db: sqlite3.Connection) -> Rows:
 def _note(db: sqlite3.Connection) -> None:
     """Take down what is left, which the next look starts from."""
     (hidden,) = db.execute("SELECT count(*) FROM dead").fetchone()
-    counts = (("husks", len(husks.read(db))), ("hidden", hidden))
+    counts = (("husks", len(husks.read(db))), ("hidden", hidden), (purging.THINNED, 1))
     db.executemany("REPLACE INTO meta VALUES (?, ?)", counts)
