@@ -8,6 +8,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 
 import msgspec
 
@@ -21,6 +22,8 @@ from mnemolog.policy.compaction import Weighed
 _NAME = re.compile(r"(.+)\.g(\d+)\.jsonl\.gz(\.tmp)?")
 _PIECE = 1 << 16
 _UNFINISHED = ".tmp"
+# How often a file is read again that was replaced while it was read.
+_LOOKS = 5
 
 
 def path_of(name: str, generation: int) -> str:
@@ -101,8 +104,7 @@ def entries(disk: Disk, name: str, generations: Iterable[int]) -> dict[str, Weig
     """The entries that left a log with these generations, and since when they are hidden."""
     found: dict[str, Weighed] = {}
     for generation in generations:
-        path = path_of(name, generation)
-        for raw, entry in read(disk, path) if disk.ident(path) is not None else ():
+        for raw, entry in _as_it_is_now(disk, path_of(name, generation)):
             if entry.type not in MARKS:
                 found[entry.id] = Weighed(entry, None, len(raw))
             elif entry.type == "tombstone" and entry.target in found:
@@ -110,12 +112,28 @@ def entries(disk: Disk, name: str, generations: Iterable[int]) -> dict[str, Weig
     return found
 
 
-def forget(disk: Disk, name: str, ids: Collection[str]) -> int:
-    """Take the lines about these ids out of every file; says how many there were."""
+def _as_it_is_now(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
+    """What a file says that others may replace meanwhile, and overwrite what it was before."""
+    for _ in range(_LOOKS):
+        try:
+            file = disk.open(path, "read")
+        except FileNotFoundError:
+            return []
+        with suppress(CorruptionError):
+            found = lines_of(file.read(0, file.size()), path)
+            if disk.ident(path) == file.ident:
+                return found
+    return read(disk, path) if disk.ident(path) is not None else []
+
+
+def forget(disk: Disk, name: str, ids: Collection[str], before: int | None = None) -> int:
+    """Take the lines about these ids out of every file, or those with a number before the given
+    one; says how many there were."""
     gone = frozenset(ids)
 
     def kept(raw: bytes, entry: Entry) -> bytes | None:
-        return None if (entry.target or entry.id) in gone else raw
+        is_meant = (entry.target or entry.id) in gone and (before is None or entry.seq < before)
+        return None if is_meant else raw
 
     return sum(_rewrite(disk, path, kept) for path in files(disk, name))
 

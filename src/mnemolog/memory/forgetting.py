@@ -11,7 +11,7 @@ import msgspec
 from mnemolog.errors import SchemaInvalidError, SessionError, shown
 from mnemolog.memory import run_logs
 from mnemolog.memory.base import around
-from mnemolog.memory.keeping import Keeping
+from mnemolog.memory.returning import Returning
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.forgetting import Deletion, Erasure, Restored
 from mnemolog.model.ids import new_entry_id
@@ -33,7 +33,7 @@ Criteria = Mapping[str, Any] | None
 Found = dict[LogKey, list[Entry]]
 
 
-class Forgetting(Keeping):
+class Forgetting(Returning):
     """The verbs that make something go."""
 
     def delete(
@@ -240,36 +240,15 @@ class Forgetting(Keeping):
         self, session_id: str, chosen: Selection, where: Circumstances, reason: str
     ) -> list[str]:
         """What compactions moved out comes back to the log, hidden."""
-        meant = [one for one in self._moved(session_id, chosen) if one.died is None]
-        writes = [
-            write
-            for one in meant
-            for write in (
-                Write(_as_written(one.entry, where), True),
-                self._marking("tombstone", one.entry.id, where, reason),
-            )
-        ]
-        self._return(session_id, writes, [one.entry.id for one in meant], where)
-        return [one.entry.id for one in meant]
 
-    def _moved(self, session_id: str, chosen: Selection) -> list[Weighed]:
-        """What is meant of that which compactions moved out, and has no newer life in the log."""
-        log = LogKey("session", session_id)
-        return [
-            one
-            for one in self._keeper.moved(session_id).values()
-            if chosen.matches(one.entry)
-            and may_change(self._viewer, one.entry)
-            and not self._keeper.knows(log, one.entry.id)
-        ]
+        def meant() -> list[Entry]:
+            return [one.entry for one in self._moved(session_id, chosen) if one.died is None]
 
-    def _return(
-        self, session_id: str, writes: list[Write], ids: list[str], where: Circumstances
-    ) -> None:
-        """Write to the log what came out of the archive, and only then take it out there."""
-        if ids:
-            self._stored(LogKey("session", session_id), writes, where)
-            self._keeper.forget_moved(session_id, ids)
+        def writes(one: Entry) -> tuple[Write, ...]:
+            hiding = self._marking("tombstone", one.id, where, reason)
+            return Write(_as_written(one, where), True), hiding
+
+        return self._return(session_id, meant, writes, where)
 
     def _mark(
         self, log: LogKey, kind: str, ids: Iterable[str], where: Circumstances, reason: str
@@ -345,15 +324,18 @@ class Forgetting(Keeping):
     ) -> list[str]:
         """What compactions moved to the archive comes back as an entry of the log; what was never
         deleted only if its id is given."""
-        moved = self._moved(session_id, chosen)
-        meant = [one for one in moved if one.died is not None or chosen.ids is not None]
-        late = {one.entry.id for one in meant if one.died and self._is_late(one, session_id)}
-        refused |= dict.fromkeys(late, _TOO_LATE)
-        wanted = [one.entry for one in meant if one.entry.id not in late]
-        writes = [Write(_as_written(one, where), True) for one in wanted]
-        ids = [one.id for one in wanted]
-        self._return(session_id, writes, ids, where)
-        return ids
+
+        def wanted() -> list[Entry]:
+            moved = self._moved(session_id, chosen)
+            meant = [one for one in moved if one.died is not None or chosen.ids is not None]
+            late = {one.entry.id for one in meant if one.died and self._is_late(one, session_id)}
+            refused.update(dict.fromkeys(late, _TOO_LATE))
+            return [one.entry for one in meant if one.entry.id not in late]
+
+        def writes(one: Entry) -> tuple[Write, ...]:
+            return (Write(_as_written(one, where), True),)
+
+        return self._return(session_id, wanted, writes, where)
 
     def _manifest_of(self, session_id: str | None) -> Manifest | None:
         return None if session_id is None else self._manifest(session_id)

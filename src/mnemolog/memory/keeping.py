@@ -1,11 +1,11 @@
 """Keeping logs small: compaction, on demand and by itself, and what it moved to the archive."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 
-from mnemolog.errors import MnemologError, SizeLimitError
+from mnemolog.errors import ConcurrentModificationError, MnemologError, SizeLimitError
 from mnemolog.memory.proving import Proving
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Compaction
@@ -180,6 +180,24 @@ class Keeping(Proving):
         limit = settings.storage.max_session_bytes
         last = manifest.markers.get("compacted", {}).get("size_bytes", 0)
         return 0 < settings.compaction.trigger(limit) < used and used >= last + limit * _GROWN
+
+    def _if_moved(self, session_id: str, expected: Sequence[Entry]) -> Callable[[int], None]:
+        """Refuses to write what came out of the archive if it is not there any more, or came back
+        already: whoever erased it must not find it in the log again."""
+
+        def check(_: int) -> None:
+            moved = self._keeper.moved(session_id)
+            for one in expected:
+                now = moved.get(one.id)
+                log = LogKey("session", session_id)
+                if now is None or now.entry.seq != one.seq or self._keeper.knows(log, one.id):
+                    raise ConcurrentModificationError(
+                        f"The entry {one.id!r:.140} was changed meanwhile.",
+                        advice="Read it again and repeat the change.",
+                        id=one.id,
+                    )
+
+        return check
 
     def _moved_entry(self, session_id: str, memory_id: str) -> Entry | None:
         found = self._keeper.moved(session_id).get(memory_id)

@@ -142,8 +142,9 @@ class Writing(Forgetting):
             )
         first = msgspec.structs.replace(before, timestamp=before.created or before.timestamp)
         write = drafting.revise(first, changes, where)
+        write = write._replace(check=self._if_moved(session_id, [before]))
         (receipt,) = self._append(LogKey("session", session_id), [write], where)
-        self._keeper.forget_moved(session_id, [before.id])
+        self._keeper.forget_moved(session_id, [before.id], receipt.seq)
         return msgspec.structs.replace(receipt, status="revised")
 
     def _find(

@@ -198,8 +198,9 @@ class Compactor(Protocol):
     def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
         """Change entries where they lie in the archive; says how many were."""
 
-    def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
-        """Take entries out of there again; says how many lines there were."""
+    def forget_moved(self, session_id: str, ids: Collection[str], before: int) -> int:
+        """Take entries out of there again, which came back to the log with this number; what was
+        moved there since stays. Says how many lines there were."""
 
 
 class Archiver(Protocol):

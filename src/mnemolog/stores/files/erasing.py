@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 import msgspec
 
@@ -53,10 +54,12 @@ def erase(
     purge: Purge,
     *,
     is_part: bool = False,
+    with_later: bool = False,
 ) -> Gone:
     """Remove the lines about some ids, each up to a number, durably; `record` is for the audit.
 
-    What is written about an id later is not meant, also if all of this is done again. A part of a
+    What is written about an id later is not meant, also if all of this is done again: but for what
+    comes before the lock is taken, if that is asked for. A part of a
     larger work is told to the audit by that, unless a crash comes between.
     """
     fields: intents.Fields = {
@@ -69,9 +72,8 @@ def erase(
         **_recorded(record),
     }
     with intents.noted(disk, fields):
-        places = at_home(
-            disk, writer.place, lambda: _reach(disk, writer, key, limits, record.at, purge)
-        )
+        reach = partial(_reach, disk, writer, key, limits, record.at, purge, with_later)
+        places = at_home(disk, writer.place, reach)
         if not is_part:
             _record(disk, record, fields)
     return Gone(sum(places.get(one, 0) for one in ("log", "runs", "archive")), places)
@@ -167,13 +169,21 @@ def _record_again(disk: Disk, fields: intents.Fields) -> None:
 
 
 def _reach(
-    disk: Disk, writer: Writer, key: LogKey, limits: Limits, stamp: str, purge: Purge
+    disk: Disk,
+    writer: Writer,
+    key: LogKey,
+    limits: Limits,
+    stamp: str,
+    purge: Purge,
+    with_later: bool = False,
 ) -> dict[str, int]:
     """Every place that a line can have reached; how many lines or files were found in each."""
     if key.kind == "run":
         return _reach_run(disk, writer, key, limits, stamp)
     ids = frozenset(limits)
     with writer.locked() as handle:
+        if with_later:  # a revision of what was read before says much of the same
+            limits = dict.fromkeys(limits, handle.tail.seq)
         handle.lock.sign(ERASE, stamp)
         try:
             blanked = _blank_log(disk, writer.place, handle, limits, stamp)

@@ -66,7 +66,7 @@ class FilesKeeper:
         if not held.exists():
             return Gone(0, {})
         limits = dict.fromkeys(ids, held.reader.find().last_seq)
-        gone = self._erase(log, limits, record)
+        gone = self._erase(log, limits, record, with_later=True)
         if log.kind == "session":
             held.reader.forget_entries(ids)
         else:
@@ -76,32 +76,28 @@ class FilesKeeper:
     def erase_older(
         self, log: LogKey, limits: Mapping[str, int], record: Audited, *, is_part: bool = False
     ) -> Gone:
-        gone = self._erase(log, limits, record, is_part)
+        gone = self._erase(log, limits, record, is_part=is_part)
         self._held(log).reader.restart()
         return gone
 
-    def _erase(
-        self, log: LogKey, limits: Mapping[str, int], record: Audited, is_part: bool = False
-    ) -> Gone:
+    def _erase(self, log: LogKey, limits: Mapping[str, int], record: Audited, **how: bool) -> Gone:
         writer = self._held(log).writer
         try:
-            gone = erasing.erase(
-                self._disk, writer, log, limits, record, self._purge, is_part=is_part
-            )
+            gone = erasing.erase(self._disk, writer, log, limits, record, self._purge, **how)
         except StorageFullError:
             if len(limits) <= _FEW:
                 raise
-            gone = self._erase_in_portions(log, limits, record, is_part)
+            gone = self._erase_in_portions(log, limits, record, **how)
         return gone
 
     def _erase_in_portions(
-        self, log: LogKey, limits: Mapping[str, int], record: Audited, is_part: bool
+        self, log: LogKey, limits: Mapping[str, int], record: Audited, **how: bool
     ) -> Gone:
         """So few at a time that each intent fits into the reserve of a full disk."""
         lines, places, pairs = 0, Counter[str](), list(limits.items())
         for start in range(0, len(pairs), _FEW):
             some = dict(pairs[start : start + _FEW])
-            gone = self._erase(log, some, record._replace(entries=len(some)), is_part)
+            gone = self._erase(log, some, record._replace(entries=len(some)), **how)
             lines += gone.lines
             places.update(gone.places)
         return Gone(lines, dict(places))
@@ -190,12 +186,12 @@ class FilesKeeper:
 
         return self._at_home(held, work)
 
-    def forget_moved(self, session_id: str, ids: Collection[str]) -> int:
+    def forget_moved(self, session_id: str, ids: Collection[str], before: int) -> int:
         held = self._held(LogKey("session", session_id))
 
         def work() -> int:
             with held.writer.locked():
-                return moved.forget(self._disk, paths.file_name(session_id), ids)
+                return moved.forget(self._disk, paths.file_name(session_id), ids, before)
 
         return self._at_home(held, work)
 
