@@ -251,6 +251,42 @@ def test_a_token_file_that_is_edited_counts_at_once_and_shuts_when_it_is_torn(se
         assert client.get("/me").json()["agent"] == "architect"
 
 
+def a_folder(path, whole):
+    path.unlink()
+    path.mkdir()
+
+
+def a_link(path, whole):
+    path.rename(path.with_suffix(".kept"))
+    path.symlink_to(path.with_suffix(".kept"))
+
+
+def nested(path, whole):
+    path.write_text("token = " + "[" * 20_000)
+
+
+@pytest.mark.parametrize("spoil", [a_folder, a_link, nested])
+def test_a_token_file_that_cannot_be_read_leaves_the_owners_token_alone(tmp_path, spoil):
+    path = tmp_path / "store" / "tokens.toml"
+    with in_thread(tmp_path / "store") as server:
+        kept = TokenFile(str(server.root))
+        token, _ = kept.issue("scoped", datetime.now(UTC), None, agents=("architect",))
+        with (
+            server.client(token) as client,
+            server.client() as owner,
+            client.stream("GET", "/events", params={"topics": "job"}) as stream,
+        ):
+            lines = stream.iter_lines()
+            assert next(lines).startswith("retry")
+            spoil(path, path.read_text())
+            refused = client.get("/me")
+            assert (refused.status_code, refused.json()["code"]) == (401, "E_TOKEN")
+            assert owner.get("/me").status_code == 200
+            assert server.built is not None
+            server.built.house.feeds.publish("job", Scope("architect"), id="job_1")
+            assert [line for line in lines if line.startswith("data")] == []
+
+
 # --- plans and jobs
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from mnemolog.errors import SettingsError
+from mnemolog.errors import SettingsError, StorageError
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.memory import Memory
 from mnemolog.stores.files.serving.token_file import Issued, TokenFile
@@ -126,7 +126,7 @@ class Desk(NamedTuple):
     def _found(self, look: Callable[[], Issued | None]) -> Pass | None:
         try:
             found = look()
-        except SettingsError:
+        except (SettingsError, StorageError):
             _LOG.error("tokens.toml cannot be read: no token but the owner's is accepted")
             return None
         return None if found is None else _pass(found)

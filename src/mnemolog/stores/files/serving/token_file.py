@@ -134,7 +134,10 @@ class TokenFile:
         if status is None:
             return {}
         if status != self._known[0]:
-            listed = parse(fs.read_all(self._disk, NAME))
+            try:
+                listed = parse(fs.read_all(self._disk, NAME))
+            except FileNotFoundError:  # it went since we looked
+                return {}
             self._known = (status, {one.hash: one for one in listed})
         return self._known[1]
 
@@ -166,7 +169,7 @@ def parse(content: bytes) -> list[Issued]:
     """The tokens that the file lists."""
     try:
         return msgspec.convert(tomllib.loads(content.decode()), _Content).token
-    except (ValueError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise SettingsError(
             f"{NAME} in the root cannot be read: {error}.",
             advice="Correct it, or remove it and make the tokens anew with `mnemolog token new`.",
