@@ -99,13 +99,14 @@ def in_process(root: Path, *more: str) -> Iterator[tuple[Server, subprocess.Pope
             told = json.loads(started.stdout.readline())
             token = (root / "token").read_text().strip()
             server = Server(told["url"].rstrip("/"), token, root)
-            _wait_until(lambda: _answers(server))
+            _wait_until(lambda: answers(server))
             yield server, started
         finally:
             started.kill()
 
 
-def _answers(server: Server) -> bool:
+def answers(server: Server) -> bool:
+    """Whether somebody who asks now is let in."""
     try:
         return httpx2.get(f"{server.url}/healthz", timeout=WAIT).status_code == 200
     except httpx2.TransportError:

@@ -19,8 +19,10 @@ from mnemolog.faces.http.jobs import Jobs, Work
 from mnemolog.faces.http.limits import Rate
 from mnemolog.faces.http.passes import NOBODY, Pass, Scope
 from mnemolog.faces.http.problems import RefusedError
+from mnemolog.faces.mcp.binding import bind
 from mnemolog.stores.files.serving.job_file import JobFile
 from mnemolog.stores.files.serving.token_file import TokenFile
+from tests.faces.http import servers
 from tests.faces.http.servers import finished, in_thread, wait_until
 
 
@@ -181,6 +183,23 @@ def test_connections_that_ask_nothing_make_room_for_those_that_do(tmp_path, monk
                 assert late.get("/me").status_code == 200
         silent[0].settimeout(30)
         assert silent[0].recv(1) == b"", "the one that was silent longest was let go"
+
+
+def test_connections_whose_answers_nobody_reads_make_room_for_those_that_ask(tmp_path, monkeypatch):
+    def narrow(*address):
+        listening = bind(*address)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        return listening
+
+    monkeypatch.setattr(servers, "bind", narrow)
+    monkeypatch.setattr(serving, "_most_connections", lambda: 20)
+    with in_thread(tmp_path / "store") as server, ExitStack() as open_wires:
+        asks = f"GET /static/vendor/preact.js HTTP/1.1\r\nHost: {server.host}\r\n\r\n" * 20
+        deaf = [open_wires.enter_context(wire_to(server)) for _ in range(20)]
+        for wire in deaf:
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            wire.sendall(asks.encode())
+        wait_until(lambda: servers.answers(server))
 
 
 def test_only_so_many_streams_are_open_at_once(server, monkeypatch):

@@ -111,8 +111,9 @@ async def _lifespan(house: House, connections: Connections) -> AsyncIterator[Non
 class _Patient(H11Protocol):
     """Closes a connection whose request line and headers do not come in time.
 
-    There are only so many: another one takes the place of the one that has asked nothing longest,
-    so that files can still be opened, and whoever only keeps connections open shuts nobody out.
+    There are only so many: another one takes the place of the one that has neither asked nor read
+    anything longest, so that files can still be opened, and whoever only keeps connections open
+    shuts nobody out.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -129,12 +130,24 @@ class _Patient(H11Protocol):
 
     @property
     def _is_idle(self) -> bool:
+        return self.flow.write_paused or self._has_answered
+
+    @property
+    def _has_answered(self) -> bool:
         cycle: Any = self.cycle  # there is none until the head of a request has come
         return cycle is None or cycle.response_complete
 
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        self._since = self.loop.time()
+        super().pause_writing()
+
     def handle_events(self) -> None:
         super().handle_events()
-        if self.conn.trailing_data[0] and self._is_idle:
+        if self.conn.trailing_data[0] and self._has_answered:
             self._wait()
         else:
             self._stop_waiting()
