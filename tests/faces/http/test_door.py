@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
+from mnemolog.faces.mcp.guard import Doorway, names_of
 from mnemolog.stores.files.serving.token_file import TokenFile
 from tests.faces.http.servers import in_process, in_thread
 
@@ -161,6 +162,32 @@ def test_too_many_requests_are_told_when_to_come_back(tmp_path):
 def test_other_addresses_are_bound_only_behind_tls_with_a_token(run):
     refused = run("serve", "--host", "0.0.0.0", "--port", "0", code=5)
     assert "TLS" in refused.stderr
+    assert "server.behind_tls in config.toml" in refused.stderr.replace("`", "")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "told"),
+    [
+        ("127.0.0.1", 7077, "127.0.0.1:7077"),
+        ("127.0.0.1", 80, "127.0.0.1"),
+        ("::1", 80, "[::1]"),
+        ("127.0.0.9", 7077, "127.0.0.9:7077"),
+        ("127.0.0.9", 80, "127.0.0.9"),
+    ],
+)
+def test_a_server_answers_to_the_address_that_it_prints_as_clients_say_it(host, port, told):
+    door = Doorway(names_of(port, (), host))
+    origin = b"http://" + told.encode()
+    assert door.refusal({b"host": [told.encode()], b"origin": [origin]}) is None
+    assert door.refusal({b"host": [told.encode()], b"origin": [origin + b":1"]}) == 403
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "evil.example"])
+def test_an_address_that_others_reach_is_no_name_of_the_server_by_itself(host):
+    named = f"[{host}]" if ":" in host else host
+    door = Doorway(names_of(80, (), host))
+    for said in (named, f"{named}:80"):
+        assert door.refusal({b"host": [said.encode()]}) == 421
 
 
 def test_tokens_are_made_listed_and_revoked_by_the_command(run, ask, root):

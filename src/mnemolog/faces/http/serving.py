@@ -57,15 +57,15 @@ class Built(NamedTuple):
     house: House
 
 
-def build(where: Where, port: int) -> Built:
-    """Put a server for a port together."""
+def build(where: Where, port: int, host: str = "") -> Built:
+    """Put a server for a port, and perhaps another address than the usual, together."""
     settings = where.memory.settings.server
     desk = Desk(where.token, TokenFile(where.root), page_tokens_live(where.memory.settings))
     figures = Figures()
     house = House(where.memory, where.root, desk, figures, where.environ, where.work_agents)
     connections = Connections(house)
     api = make_app(house, settings.threads, lambda app: _lifespan(house, connections))
-    names = names_of(port, (*settings.allow_hosts, *where.more_names))
+    names = names_of(port, (*settings.allow_hosts, *where.more_names), host)
     places = Places(cast(App, api), connections, Page())
     door = Door(places, desk, Doorway(names), _terms(where.memory.settings), _note(figures))
     house.ruling.tell(lambda changed: door.use(_terms(changed)))

@@ -29,8 +29,14 @@ def check_host(host: str, *, has_token: bool, behind_tls: bool) -> None:
     raise NotAllowedError(
         f"{host!r:.80} can be reached from other machines, and this server does not encrypt.",
         advice="Use 127.0.0.1; or, behind a proxy that speaks TLS, start it once on 127.0.0.1 so "
-        "that there is a token, then give --behind-tls and --allow-host.",
+        "that there is a token, then say so: `server.behind_tls` in config.toml for `serve`, "
+        "--behind-tls for `mcp`; and give --allow-host.",
     )
+
+
+def written(host: str) -> str:
+    """An address as it stands before a port."""
+    return f"[{host}]" if ":" in host else host
 
 
 def is_loopback(host: str) -> bool:

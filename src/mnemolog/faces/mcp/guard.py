@@ -9,6 +9,8 @@ import hmac
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
+from mnemolog.faces.mcp.binding import is_loopback, written
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -18,6 +20,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = dict[bytes, list[bytes]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+# The port that clients do not say.
+_WEB = 80
 
 _REFUSALS = {
     421: "This server does not answer to that Host.",
@@ -26,9 +30,11 @@ _REFUSALS = {
 }
 
 
-def names_of(port: int, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names that a server on a loopback port answers to."""
-    return (*(f"{name}:{port}" for name in LOOPBACK), *more)
+def names_of(port: int, more: Iterable[str] = (), host: str = "") -> tuple[str, ...]:
+    """The names that a server on a loopback port answers to, also by the address that it has."""
+    own = {*LOOPBACK, *([written(host)] if is_loopback(host) else [])}
+    unsaid = own if port == _WEB else ()
+    return (*(f"{name}:{port}" for name in own), *unsaid, *more)
 
 
 class Doorway:

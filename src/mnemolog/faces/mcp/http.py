@@ -54,7 +54,8 @@ def serve(
     more_names: Iterable[str] = (),
 ) -> None:
     """Serve until the system asks to end; open streams get a few seconds to finish."""
-    names = names_of(listening.getsockname()[1], more_names)
+    host, port = listening.getsockname()[:2]
+    names = names_of(port, more_names, host)
     config = uvicorn.Config(
         guarded(served, token, names),
         log_level="warning",

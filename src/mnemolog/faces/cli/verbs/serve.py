@@ -48,7 +48,7 @@ def serve(
         where = serving.Where(memory, call.root, token, os.environ, folder, allow_host)
         with binding.bind(host, port) as bound:
             name, number = bound.getsockname()[:2]
-            built = serving.build(where, number)
+            built = serving.build(where, number, name)
             logs.begin(settings.log_level)
             _say(call, f"{address(name, number)}/", built.house.desk.new_code())
             serving.serve(built, [bound])
