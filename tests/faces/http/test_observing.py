@@ -191,7 +191,8 @@ def test_the_log_is_json_lines_without_content(tmp_path, monkeypatch):
 
 
 FAILING = """
-import asyncio, threading
+import asyncio, logging, threading
+from concurrent.futures import Future
 from mnemolog.faces.http import logs
 logs.begin("info")
 
@@ -205,6 +206,10 @@ async def failing():
 
 threading.Thread(target=fail).start()
 asyncio.run(failing())
+future = Future()
+future.add_done_callback(lambda _: fail())
+future.set_result("marmot")
+logging.getLogger("mcp.server").warning("dropped %r: malformed", "marmot")
 """
 
 
@@ -213,8 +218,10 @@ def test_what_fails_beside_the_requests_is_told_on_lines_of_json_without_content
         [sys.executable, "-c", FAILING], capture_output=True, text=True, check=True, timeout=60
     )
     lines = [json.loads(line) for line in ran.stderr.splitlines()]
-    assert [line["metadata"]["kind"] for line in lines] == ["KeyError"] * 3
-    assert all("fail" in line["metadata"]["at"][-1] for line in lines)
+    *failed, dropped = lines
+    assert [line["metadata"]["kind"] for line in failed] == ["KeyError"] * 4
+    assert all("fail" in line["metadata"]["at"][-1] for line in failed)
+    assert (dropped["component"], dropped["message"]) == ("mcp.server", "dropped %r: malformed")
     assert "marmot" not in ran.stderr
 
 

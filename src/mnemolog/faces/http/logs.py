@@ -55,11 +55,17 @@ class JsonLines(logging.Formatter):
             "level": level,
             "component": getattr(record, "component", record.name),
             "session_id": getattr(record, "session_id", None),
-            # What libraries tell goes on with reprs and traces, which may hold content.
-            "message": record.getMessage().partition("\n")[0],
+            "message": _message(record).partition("\n")[0],
             "metadata": getattr(record, "facts", _trace(record)),
         }
         return json.dumps(fields, ensure_ascii=True)
+
+
+def _message(record: logging.LogRecord) -> str:
+    """What was told; of what libraries tell only the fixed words: the rest may hold content, as
+    may the reprs and traces on further lines."""
+    is_ours = record.name.partition(".")[0] == "mnemolog"
+    return record.getMessage() if is_ours else str(record.msg)
 
 
 def begin(level: str) -> logging.Handler:
@@ -70,6 +76,7 @@ def begin(level: str) -> logging.Handler:
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
+    logging.getLogger().handlers = [handler]  # whatever else a library tells
     logging.getLogger("mnemolog").setLevel(level.upper())
     logging.getLogger("uvicorn").setLevel("WARNING")
     threading.excepthook = _ended
