@@ -1,6 +1,7 @@
 """The Model Context Protocol behind the same door: each token gets tools for its own scope."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import anyio
 import httpx2
@@ -65,7 +66,7 @@ def posted(server, agent, method, params, session=""):
     headers = {
         "Authorization": f"Bearer {server.token}",
         "Accept": "application/json, text/event-stream",
-        "Mnemolog-Agent": agent,
+        **({"Mnemolog-Agent": agent} if agent else {}),
         **({"Mcp-Session-Id": session} if session else {}),
     }
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -114,3 +115,25 @@ def test_a_scope_with_somebody_connected_is_never_let_go(narrow):
     anyio.run(story)
     # The server sees a little later that their streams are closed.
     wait_until(lambda: posted(narrow, "c", "initialize", HELLO).status_code == 200)
+
+
+def test_scopes_keep_nobody_out_who_sees_everything(narrow):
+    owner = noted(narrow, "")
+    for agent in ("a", "b", "c"):
+        noted(narrow, agent)
+    assert posted(narrow, "", "ping", {}, owner).status_code == 200, (
+        "others took no place of theirs"
+    )
+
+    async def story():
+        address = Address(f"{narrow.url}/mcp", narrow.token)
+        async with (
+            over_http(address, HANDSHAKE, **{"Mnemolog-Agent": "a"}) as one,
+            over_http(address, HANDSHAKE, **{"Mnemolog-Agent": "b"}) as two,
+        ):
+            for client in (one, two):
+                await said(client, "save_memory", compartment="run", content="mine")
+            post = partial(posted, narrow, "", "initialize", HELLO)
+            assert (await anyio.to_thread.run_sync(post)).status_code == 200
+
+    anyio.run(story)

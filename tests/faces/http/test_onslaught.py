@@ -465,6 +465,16 @@ def test_scopes_that_nobody_follows_any_more_make_room_for_others(server):
     assert len(owned._feeds) <= feeds._MOST_FEEDS
 
 
+def test_scopes_that_are_followed_keep_nobody_out_who_sees_everything(tmp_path, monkeypatch):
+    monkeypatch.setattr(feeds, "_MOST_FEEDS", 2)
+    with in_thread(tmp_path / "store") as server, ExitStack() as open_streams:
+        for user, told in (("a", 200), ("b", 200), ("c", 503), ("", 200)):
+            named = {"Mnemolog-User": user} if user else {}
+            client = open_streams.enter_context(server.client(**named))
+            stream = open_streams.enter_context(client.stream("GET", "/events"))
+            assert stream.status_code == told
+
+
 def test_a_feed_that_nobody_follows_for_a_while_stops_to_look(server, monkeypatch):
     owned = server.built.house.feeds
     feed = owned.of(Scope("left"))

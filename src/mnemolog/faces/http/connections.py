@@ -1,6 +1,7 @@
 """The Model Context Protocol for each scope: a server of its own, begun when it is first asked.
 
-There are only so many: another one takes the place of the one that was idle longest.
+There are only so many: another one takes the place of the one that was idle longest. Whoever sees
+everything has a place beside them, which others can neither take nor keep from them.
 """
 
 import asyncio
@@ -57,7 +58,8 @@ class Connections:
         """The server of a scope, which stays for as long as a request needs it."""
         async with self._lock:
             if reach not in self._open:
-                self._make_room()
+                if reach != Reach():
+                    self._make_room()
                 self._open[reach] = await self._begin(reach)
             one = self._open[reach]
             one.requests += 1
@@ -70,9 +72,10 @@ class Connections:
 
     def _make_room(self) -> None:
         """Let go of the scope that nobody has used for longest; its runs end beside the others."""
-        if len(self._open) < _MOST:
+        narrow = [reach for reach in self._open if reach != Reach()]
+        if len(narrow) < _MOST:
             return
-        idle = next((reach for reach, one in self._open.items() if not one.requests), None)
+        idle = next((reach for reach in narrow if not self._open[reach].requests), None)
         if idle is None:
             raise RefusedError(503, "E_BUSY", "Too many scopes are connected at once.")
         gone = self._open.pop(idle)

@@ -221,7 +221,9 @@ class Feeds:
             if self._is_closed:
                 raise RefusedError(503, "E_CLOSING", "The server is about to end.")
             if scope not in self._feeds:
-                if len(self._feeds) >= _MOST_FEEDS and not self._drop(time.monotonic()):
+                # Others cannot keep out whoever sees everything.
+                is_full = len(self._feeds) >= _MOST_FEEDS and scope != Scope()
+                if is_full and not self._drop(time.monotonic()):
                     raise RefusedError(503, "E_BUSY", "Too many scopes are followed at once.")
                 self._feeds[scope] = Feed(self._view(scope))
             return self._feeds[scope]
