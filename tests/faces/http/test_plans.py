@@ -214,3 +214,45 @@ def test_limits_of_the_door_and_views_go_by_a_change_at_once(tmp_path):
         assert house.desk.lives == timedelta(days=2)
         large = client.post("/sessions", json={"metadata": {"x": "y" * 5000}})
         assert large.status_code == 413
+
+
+UNHEARD = [
+    ("clear_session", {"session_id": "s", "ids": ["one"]}, {}, "selector.ids"),
+    ("delete_session", {"session_id": "s", "tags": ["old"]}, {}, "selector.tags"),
+    ("archive_session", {"session_id": "s"}, {"reason": "old"}, "options.reason"),
+    ("compact", {"session_id": "s", "types": ["note"]}, {}, "selector.types"),
+    ("redact", {"sesion_id": "s"}, {}, "selector.sesion_id"),
+    ("retention", {"session_id": "s"}, {}, "selector.session_id"),
+    ("reindex", {"session_id": "s"}, {}, "selector.session_id"),
+    ("erase", {"tag": ["old"]}, {}, "selector.tag"),
+    ("delete", {"session_id": "s", "ids": ["one"]}, {"mode": "erase"}, "options.mode"),
+    ("clear_session", {"session_id": "s"}, {"mode": "ERASE"}, "options.mode"),
+    ("clear_session", {"session_id": "s"}, {"why": "old"}, "options.why"),
+]
+
+
+@pytest.mark.parametrize(("action", "selector", "options", "field"), UNHEARD)
+def test_what_an_action_would_not_listen_to_is_refused(owner, action, selector, options, field):
+    owner.post("/sessions", json={"session_id": "s"})
+    order = {"action": action, "selector": selector, "options": options}
+    refused = owner.post("/plans", json=order)
+    assert (refused.status_code, refused.json()["code"]) == (400, "E_SCHEMA_INVALID")
+    assert list(refused.json()["fields"]) == [field]
+
+
+@pytest.mark.parametrize("action", ["delete", "erase", "redact", "clear_session", "delete_session"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"session_ids": []},
+        {"session_ids": ""},
+        {"session_id": []},
+        {"session_ids": {}},
+        {"session_ids": [1]},
+        {"session_id": "a", "session_ids": ["b"]},
+    ],
+)
+def test_no_names_of_sessions_never_mean_all_of_them(owner, session, action, named):
+    criteria = {"types": ["conversation"]} if action in ("delete", "erase") else {}
+    refused = owner.post("/plans", json={"action": action, "selector": {**criteria, **named}})
+    assert refused.status_code == 400, refused.text

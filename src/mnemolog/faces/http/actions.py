@@ -9,7 +9,9 @@ import msgspec
 
 from mnemolog.faces.http.jobs import Progress
 from mnemolog.faces.http.orders import (
+    CRITERIA,
     MANY,
+    SESSIONS,
     SHOWN,
     Action,
     Done,
@@ -73,10 +75,9 @@ def _delete(order: Order, progress: Progress | None) -> Done:
 
 
 def _plan_clear(order: Order) -> Draft:
-    is_erasure = order.options.get("mode") == "erase"
-    draft = _gather(order, erase=is_erasure, everything=True)
+    draft = _gather(order, erase=order.is_erasure, everything=True)
     where = named(order.named_sessions)
-    if is_erasure:
+    if order.is_erasure:
         return _forever(order, draft, f"Clear {where}: erase {many(draft.entries)} for ever.")
     until = _restorable(order)
     return draft._replace(
@@ -88,7 +89,7 @@ def _plan_clear(order: Order) -> Draft:
 
 
 def _clear(order: Order, progress: Progress | None) -> Done:
-    if order.options.get("mode") == "erase":
+    if order.is_erasure:
         return _erase_ids(order, progress)
     gone = []
     for session_id in order.named_sessions:
@@ -194,11 +195,16 @@ def _restore(order: Order, progress: Progress | None) -> Done:
     return {"restored": done}, []
 
 
+_ENTRIES = (*SESSIONS, *CRITERIA)
+_WHY = ("reason",)
+
 FORGETTING: dict[str, Action] = {
-    "delete": Action(_plan_delete, _delete),
-    "erase": Action(_plan_erase, _erase, is_job=True),
-    "clear_session": Action(_plan_clear, _clear),
-    "delete_session": Action(_plan_delete_session, _delete_session, is_job=True),
-    "archive_session": Action(_plan_archive, _archive),
-    "restore_session": Action(_plan_restore, _restore),
+    "delete": Action(_plan_delete, _delete, selector=_ENTRIES, options=_WHY),
+    "erase": Action(_plan_erase, _erase, is_job=True, selector=_ENTRIES, options=_WHY),
+    "clear_session": Action(_plan_clear, _clear, selector=SESSIONS, options=("mode", *_WHY)),
+    "delete_session": Action(
+        _plan_delete_session, _delete_session, is_job=True, selector=SESSIONS, options=_WHY
+    ),
+    "archive_session": Action(_plan_archive, _archive, selector=SESSIONS),
+    "restore_session": Action(_plan_restore, _restore, selector=SESSIONS),
 }

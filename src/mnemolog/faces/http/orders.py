@@ -6,12 +6,14 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from mnemolog.errors import SchemaInvalidError
+from mnemolog.faces.http.asked import unknown
 from mnemolog.faces.http.jobs import Progress
 from mnemolog.faces.http.undos import Gone
 from mnemolog.memory import Memory
 
 MANY = 1000
-_CRITERIA = (
+SESSIONS = ("session_id", "session_ids")
+CRITERIA = (
     "ids types tags topic agents time_range category role origin scope run_id user_id severity "
     "status impact key approved_by min_importance"
 ).split()
@@ -51,34 +53,41 @@ class Order(NamedTuple):
     @property
     def sessions(self) -> list[str]:
         """The sessions that are meant; all in sight where none is named."""
-        named = self.selector.get("session_ids") or self.selector.get("session_id")
-        if isinstance(named, str):
-            return [named]
-        if isinstance(named, list) and all(isinstance(one, str) for one in named):
-            return list(dict.fromkeys(named))
-        if named is not None:
-            raise SchemaInvalidError("session_ids is a list of ids.", field="selector.session_ids")
+        if self.names_sessions:
+            return self.named_sessions
         return [one.id for one in self.memory.list_sessions()]
+
+    @property
+    def names_sessions(self) -> bool:
+        """Whether it is said which sessions are meant, were it none."""
+        return any(self.selector.get(name) is not None for name in SESSIONS)
 
     @property
     def named_sessions(self) -> list[str]:
         """The sessions that are meant, which must be named."""
-        if not (self.selector.get("session_ids") or self.selector.get("session_id")):
-            raise SchemaInvalidError("Say which sessions are meant.", field="selector.session_ids")
-        return self.sessions
+        named = [one for one in map(self.selector.get, SESSIONS) if one is not None]
+        if len(named) != 1:
+            raise SchemaInvalidError(
+                "Say once which sessions are meant.", field="selector.session_ids"
+            )
+        found = [named[0]] if isinstance(named[0], str) else named[0]
+        # No names at all must not come to mean everything.
+        if not (isinstance(found, list) and found and all(isinstance(one, str) for one in found)):
+            raise SchemaInvalidError("session_ids is a list of ids.", field="selector.session_ids")
+        return list(dict.fromkeys(found))
 
     @property
     def criteria(self) -> dict[str, Any]:
         """Which entries are meant."""
-        known = ("session_id", "session_ids", *_CRITERIA)
-        for name in self.selector:
-            if name not in known:
-                raise SchemaInvalidError(
-                    f"A selector has no field {name!r:.60}.",
-                    advice=f"Use {', '.join(known)}.",
-                    field=f"selector.{name}"[:80],
-                )
-        return {name: self.selector[name] for name in _CRITERIA if name in self.selector}
+        return {name: self.selector[name] for name in CRITERIA if name in self.selector}
+
+    @property
+    def is_erasure(self) -> bool:
+        """Whether what is cleared is to go for ever."""
+        mode = self.options.get("mode", "hide")
+        if mode not in ("hide", "erase"):
+            raise SchemaInvalidError("A mode is 'hide' or 'erase'.", field="options.mode")
+        return bool(mode == "erase")
 
     @property
     def reason(self) -> str:
@@ -94,11 +103,23 @@ Done = tuple[dict[str, Any], list[Gone]]
 
 
 class Action(NamedTuple):
-    """How a plan of one kind is made and run."""
+    """How a plan of one kind is made and run, and what may be said to it."""
 
     draft: Callable[[Order], Draft]
     run: Callable[[Order, Progress | None], Done]
     is_job: bool = False
+    selector: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    def check(self, order: Order) -> None:
+        """Refuse what would not be listened to: it might narrow what is reached."""
+        parts = (("selector", order.selector, self.selector),
+                 ("options", order.options, self.options))  # fmt: skip
+        for what, given, known in parts:
+            for name in given:
+                if name not in known:
+                    message = f"The {what} of this action has no {name!r:.60}."
+                    raise unknown(name, known, message, f"{what}.{name}"[:80])
 
 
 def many(count: int, noun: str = "entry") -> str:

@@ -95,7 +95,9 @@ class Plans:
                 f"There is no action {action!r:.40}.",
                 advice=f"Use one of {', '.join(ACTIONS)}.",
             )
-        return self._keep(Order(memory, self._root, selector, options), action, scope)
+        order = Order(memory, self._root, selector, options)
+        ACTIONS[action].check(order)
+        return self._keep(order, action, scope)
 
     def run(self, plan_id: str, scope: Scope, confirm: object) -> Outcome:
         """Do what was planned, once, if it still is what was shown; raises a 409."""
@@ -119,7 +121,7 @@ class Plans:
         with self._mutex:
             if self._made.pop(plan_id, None) is None:
                 raise RefusedError(409, "E_PLAN_RUN", "This plan was run already.")
-        is_long = action.is_job or made.order.options.get("mode") == "erase"
+        is_long = action.is_job or made.order.is_erasure
         return self._started(made) if is_long else self._done(made, None)
 
     def _keep(self, order: Order, action: str, scope: Scope) -> Plan:

@@ -7,6 +7,7 @@ import msgspec
 
 from mnemolog.faces.http.jobs import Progress
 from mnemolog.faces.http.orders import (
+    SESSIONS,
     SHOWN,
     Action,
     Done,
@@ -67,8 +68,7 @@ def _plan_redact(order: Order) -> Draft:
 
 
 def _chosen(order: Order) -> list[str | None]:
-    named = order.selector.get("session_ids") or order.selector.get("session_id")
-    return list(order.sessions) if named else [None]
+    return [*order.named_sessions] if order.names_sessions else [None]
 
 
 def _redact(order: Order, progress: Progress | None) -> Done:
@@ -118,8 +118,8 @@ def _owner(order: Order) -> None:
 
 UPKEEP: dict[str, Action] = {
     "retention": Action(_plan_retention, _retention, is_job=True),
-    "redact": Action(_plan_redact, _redact, is_job=True),
-    "compact": Action(_plan_compact, _compact, is_job=True),
+    "redact": Action(_plan_redact, _redact, is_job=True, selector=SESSIONS),
+    "compact": Action(_plan_compact, _compact, is_job=True, selector=SESSIONS),
     "reindex": Action(_plan_reindex, _reindex, is_job=True),
     "repair": Action(_plan_repair, _repair, is_job=True),
 }
