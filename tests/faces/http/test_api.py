@@ -108,6 +108,26 @@ def test_a_revision_against_an_older_one_is_refused(owner, session):
     assert (refused.status_code, refused.json()["code"]) == (409, "E_CONCURRENT_MOD")
 
 
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"expected_seq": "999"}, "expected_seq"),
+        ({"expected_seq": 0.5}, "expected_seq"),
+        ({"expected_seq": True}, "expected_seq"),
+        ({"session_id": "another"}, "session_id"),
+        ({"self": 1}, "self"),
+        ({"not-a-field": 1}, "not-a-field"),
+    ],
+)
+def test_what_a_revision_would_not_listen_to_is_refused(owner, session, body, field):
+    first = entries_of(owner, session)["items"][0]["entry"]
+    path = f"/sessions/{session}/entries/{first['id']}"
+    refused = owner.patch(path, json={"content": "overwritten", **body})
+    assert (refused.status_code, refused.json()["code"]) == (400, "E_SCHEMA_INVALID")
+    assert field in refused.json()["detail"]
+    assert owner.get(path).json()["entry"]["seq"] == first["seq"]
+
+
 def test_a_search_says_what_was_done_differently_than_asked_also_of_an_earlier_moment(
     owner, session
 ):

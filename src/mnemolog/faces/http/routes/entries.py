@@ -6,6 +6,7 @@ from litestar import get, patch, post
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from mnemolog.faces.http.house import Asking
+from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.queries import Limit, Names, Seq, names
 from mnemolog.faces.http.rows import entry_row, excerpt, raw_row, receipt_row
 from mnemolog.faces.http.shapes import (
@@ -25,6 +26,8 @@ from mnemolog.model.entry import Entry
 
 _ENTRY = "/sessions/{session_id:str}/entries/{entry_id:str}"
 _MOST_LINKS = 100
+# What the path says already.
+_FIXED = {"self", "session_id", "memory_id"}
 
 
 @get("/sessions/{session_id:str}/entries", sync_to_thread=True)
@@ -101,16 +104,24 @@ def revise_entry(
     data: JSONBody[dict[str, Any]],
 ) -> ReceiptRow:
     """Store a new revision; with `expected_seq` only if that one is still the current."""
-    changes = {name: value for name, value in data.items() if name.isidentifier()}
-    expected = changes.pop("expected_seq", None)
-    for name in ("self", "session_id", "memory_id"):
-        changes.pop(name, None)
-    is_number = isinstance(expected, int) and not isinstance(expected, bool)
+    changes = {name: value for name, value in data.items() if name != "expected_seq"}
+    for name in _FIXED & changes.keys():
+        raise _refused(name, f"{name} cannot be changed.", "Leave it out.")
+    expected = _whole(data.get("expected_seq"))
     return receipt_row(
-        caller.memory.update_memory(
-            session_id, entry_id, expected_seq=expected if is_number else None, **changes
-        )
+        caller.memory.update_memory(session_id, entry_id, expected_seq=expected, **changes)
     )
+
+
+def _whole(expected: object) -> int | None:
+    """The revision that must be the current one; what is no number must not mean any."""
+    if expected is None or (isinstance(expected, int) and not isinstance(expected, bool)):
+        return expected
+    raise _refused("expected_seq", "expected_seq is a whole number.", "Send `seq` as it was read.")
+
+
+def _refused(field: str, message: str, advice: str) -> RefusedError:
+    return RefusedError(400, "E_SCHEMA_INVALID", message, advice=advice, field=field)
 
 
 @get(f"{_ENTRY}/raw", sync_to_thread=True)
