@@ -60,3 +60,11 @@ def test_every_route_still_takes_what_its_page_says(owner):
             if "This route takes no" in told.text:
                 refused.append((path, one["name"]))
     assert refused == []
+
+
+@pytest.mark.parametrize("asked", [{"include_archived": True}, {"as_of": "2026-11-01T00:00:00Z"}])
+def test_what_looks_at_one_session_is_not_left_out_where_none_is_named(owner, session, asked):
+    refused = owner.post("/search", json={"text": "ACID", **asked})
+    assert (refused.status_code, refused.json()["code"]) == (400, "E_INVALID_QUERY")
+    told = owner.post("/search", json={"text": "ACID", "session_id": session, **asked})
+    assert told.status_code == 200

@@ -75,7 +75,7 @@ def _asked(data: Search) -> dict[str, Any]:
 
 def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
     limit = _DEEP if data.facets else data.limit
-    more = {"include_archived": True} if data.include_archived and data.session_id else {}
+    more = {"include_archived": True} if data.include_archived else {}
     hits = memory.query(data.session_id, {**asked, "limit": limit}, **more)
     if data.as_of is None:
         return hits
