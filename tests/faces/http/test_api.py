@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemolog import Memory
-from mnemolog.faces.http import page
+from mnemolog.faces.http import page, tickets
 from tests.conftest import SetClock
 from tests.faces.http.servers import finished, in_thread, wait_until
 
@@ -310,6 +310,15 @@ def test_an_export_of_several_files_is_one_archive(owner, session):
     job = finished(owner, owner.post("/exports", json=asked).json()["id"])
     found = owner.get(f"/downloads/{job['result']['ticket']}")
     assert len(zipfile.ZipFile(io.BytesIO(found.content)).namelist()) >= 3
+
+
+def test_an_export_that_no_download_can_hold_is_told_as_that(owner, session, monkeypatch):
+    asked = {"layout": "jsonl", "session_id": session}
+    kept = finished(owner, owner.post("/exports", json=asked).json()["id"])["result"]
+    monkeypatch.setattr(tickets, "_MOST_BYTES", kept["bytes"] - 1)
+    job = finished(owner, owner.post("/exports", json=asked).json()["id"])
+    assert (job["state"], job["error"]["code"]) == ("failed", "E_SIZE_LIMIT")
+    assert owner.get(f"/downloads/{kept['ticket']}").status_code == 200, "others keep theirs"
 
 
 def test_the_tree_is_told_a_level_at_a_time(owner):

@@ -13,6 +13,16 @@ _LIVES = 600.0
 _MOST_BYTES = 512 * 1024 * 1024
 
 
+def too_large(most: int) -> RefusedError:
+    """The refusal of an export that no download can hold."""
+    return RefusedError(
+        413,
+        "E_SIZE_LIMIT",
+        f"The export is larger than {most:,} bytes.",
+        advice="Export a session or a user at a time, or use `mnemolog export`.",
+    )
+
+
 class Held(NamedTuple):
     """A file that waits to be fetched."""
 
@@ -31,7 +41,9 @@ class Tickets:
         self._held: OrderedDict[str, Held] = OrderedDict()
 
     def put(self, name: str, kind: str, content: bytes) -> str:
-        """Hold a file ready; says the ticket."""
+        """Hold a file ready; says the ticket. Raises a 413 for one that is too large to be held."""
+        if len(content) > _MOST_BYTES:
+            raise too_large(_MOST_BYTES)
         self.sweep()
         ticket = secrets.token_urlsafe(32)
         with self._mutex:

@@ -13,6 +13,7 @@ from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.jobs import Job, Progress, Work
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.shapes import Body
+from mnemolog.faces.http.tickets import too_large
 from mnemolog.memory import Memory
 
 _MOST = 256 * 1024 * 1024
@@ -70,12 +71,7 @@ def _exported(memory: Memory, data: NewExport, progress: Progress) -> tuple[byte
             packed.writestr(name, content)
             progress(number, number)
             if held.tell() > _MOST:
-                raise RefusedError(
-                    413,
-                    "E_SIZE_LIMIT",
-                    f"The export is larger than {_MOST:,} bytes.",
-                    advice="Export a session or a user at a time, or use `mnemolog export`.",
-                )
+                raise too_large(_MOST)
     return held.getvalue(), "application/zip", "zip"
 
 
