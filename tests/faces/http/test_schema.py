@@ -1,5 +1,6 @@
 """schemathesis over the whole OpenAPI document: no 5xx, no answer that the document denies."""
 
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from mnemolog.faces.http.app import described, make_app
+from tests.faces.http.servers import finished
 
 CHECKS = [
     not_a_server_error,
@@ -44,3 +46,25 @@ def seeded(server):
 def test_no_request_makes_the_server_fail_or_answer_what_it_did_not_promise(case, seeded):
     headers = {"Authorization": f"Bearer {seeded.token}"}
     case.call_and_validate(base_url=seeded.url, headers=headers, checks=CHECKS, timeout=60)
+
+
+def test_the_document_tells_of_streams_files_and_tokens_what_is_answered(server, owner):
+    paths = owner.get("/openapi.json").json()["paths"]
+
+    def kinds(path):
+        return paths[f"/api/v1{path}"]["get"]["responses"]["200"]["content"]
+
+    with owner.stream("GET", "/events") as stream:
+        assert stream.headers["content-type"].partition(";")[0] == "text/event-stream"
+        assert list(kinds("/events")) == ["text/event-stream"]
+    session = owner.post("/sessions", json={}).json()["id"]
+    for layout in ("json", "jsonl", "markdown", "four-files"):
+        asked = {"layout": layout, "session_id": session}
+        job = finished(owner, owner.post("/exports", json=asked).json()["id"])
+        file = httpx2.get(f"{server.url}/api/v1/downloads/{job['result']['ticket']}")
+        assert file.headers["content-type"].partition(";")[0] in kinds("/downloads/{ticket}")
+    for path, item in paths.items():
+        for method, operation in item.items():
+            url = server.url + path.replace("{", "").replace("}", "")
+            is_open = httpx2.request(method, url, json={}).json()["code"] != "E_TOKEN"
+            assert (operation.get("security") == []) is is_open, (method, path)

@@ -20,7 +20,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from mnemolog.errors import MnemologError, StorageError
 from mnemolog.faces.http import logs, problems
 from mnemolog.faces.http.asked import only_known, public_names
-from mnemolog.faces.http.door import API, VISIT
+from mnemolog.faces.http.door import API, DOWNLOADS, VISIT, is_open
 from mnemolog.faces.http.house import House, caller_of
 from mnemolog.faces.http.problems import MEDIA_TYPE, Problem, RefusedError
 from mnemolog.faces.http.routes import (
@@ -203,11 +203,16 @@ def described(app: Litestar) -> dict[str, Any]:
         "description": "What went wrong, and what to do about it.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for path in found["paths"].values():
-        for operation in path.values():
+    for path, item in found["paths"].items():
+        for operation in item.values():
             if isinstance(operation, dict) and "responses" in operation:
                 operation["responses"].pop("400", None)
                 operation["responses"]["default"] = failure
+                if is_open(path):
+                    operation["security"] = []
+    file = {"schema": {"type": "string", "format": "binary"}}
+    download = found["paths"][f"{DOWNLOADS}{{ticket}}"]["get"]["responses"]["200"]
+    download["content"] = dict.fromkeys(exchange.KINDS, file)
     return found
 
 

@@ -155,7 +155,7 @@ class Door:
             scope["raw_path"].decode("latin-1") if scope.get("raw_path") else quote(scope["path"])
         )
         scope["path"] = path
-        known = self._admitted(path, scope["method"], given)
+        known = self._admitted(path, given)
         if known is not None:
             reach = _reach(known, path, given)
             _check_writing(known, reach, scope["method"], path)
@@ -168,9 +168,9 @@ class Door:
         answer.body = body
         await self._place(path)(scope, body, answer)
 
-    def _admitted(self, path: str, method: str, given: Headers) -> Pass | None:
+    def _admitted(self, path: str, given: Headers) -> Pass | None:
         """The pass of whoever asks; None where nobody needs one."""
-        if not _needs_token(path, method):
+        if not _needs_token(path):
             if path == LOGIN and (wait := self._failures.wait("login")):
                 raise limits.too_many(wait)
             return Pass(NOBODY, NOBODY) if path.startswith(API) else None
@@ -215,8 +215,13 @@ class _Answer:
         await self._send(message)
 
 
-def _needs_token(path: str, method: str) -> bool:
-    if path == LOGIN or path.startswith(DOWNLOADS):
+def is_open(path: str) -> bool:
+    """Whether a path of the API asks for no token: what is brought there is the key."""
+    return path == LOGIN or path.startswith(DOWNLOADS)
+
+
+def _needs_token(path: str) -> bool:
+    if is_open(path):
         return False
     return path.startswith("/api/") or path in (MCP, METRICS)
 

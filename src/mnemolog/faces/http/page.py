@@ -90,7 +90,7 @@ def _answer(one: dict[str, Any]) -> str:
     for status, told in sorted(one["responses"].items()):
         if status.startswith("2"):
             kinds = [_kind(each.get("schema", {})) for each in told.get("content", {}).values()]
-            return f"{status} {', '.join(kinds)}".strip()
+            return f"{status} {', '.join(dict.fromkeys(kinds))}".strip()
     return ""
 
 

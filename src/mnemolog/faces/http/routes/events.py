@@ -4,7 +4,7 @@ import asyncio
 from typing import Annotated
 
 import msgspec
-from litestar import MediaType, get
+from litestar import get
 from litestar.params import HeaderParameter
 from litestar.response import Stream
 
@@ -14,10 +14,11 @@ from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.queries import Names, names
 
 _BEGINS = 30.0
+_TYPE = "text/event-stream"
 _encode = msgspec.json.Encoder().encode
 
 
-@get("/events", media_type=MediaType.TEXT)
+@get("/events", media_type=_TYPE)
 async def events(
     caller: Asking,
     topics: Names = None,
@@ -40,7 +41,7 @@ async def events(
     await asyncio.to_thread(feed.wait, _BEGINS)
     told = lines(feed, reader, _encode, lambda: caller.is_welcome)
     headers = {"X-Accel-Buffering": "no"}
-    return Stream(told, media_type="text/event-stream", headers=headers)
+    return Stream(told, headers=headers)
 
 
 ROUTES = [events]

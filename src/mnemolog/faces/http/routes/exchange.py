@@ -22,6 +22,9 @@ _TYPES = {
     "jsonl": ("application/x-ndjson", "jsonl"),
     "markdown": ("text/markdown", "md"),
 }
+_ZIP = ("application/zip", "zip")
+KINDS = sorted(kind for kind, _ in (*_TYPES.values(), _ZIP))
+"""What a download may be."""
 
 
 class NewExport(Body):
@@ -72,7 +75,7 @@ def _exported(memory: Memory, data: NewExport, progress: Progress) -> tuple[byte
             progress(number, number)
             if held.tell() > _MOST:
                 raise too_large(_MOST)
-    return held.getvalue(), "application/zip", "zip"
+    return held.getvalue(), *_ZIP
 
 
 @post("/imports", sync_to_thread=True, status_code=202)
