@@ -240,6 +240,7 @@ class RealDisk:
             raise StorageIOError("A root's path cannot contain NUL.", advice="Choose another path.")
         self.root = full_path(root)
         self._pause = pause
+        self._was_there = os.path.isdir(self.root)
 
     def open(self, path: str, mode: Mode) -> RealFile:
         with _named(f"open {path}"), self._parent(path) as (folder, name):
@@ -290,11 +291,14 @@ class RealDisk:
         with _named(f"make the folder {path or self.root}"):
             if not os.path.isdir(self.root):
                 self._make_root()
+            self._was_there = True
             parts = path.split("/") if path else []
             for depth in range(1, len(parts) + 1):
                 self._mkdir_one("/".join(parts[:depth]))
 
     def _make_root(self) -> None:
+        if self._was_there:  # moved or unmounted: what is written to another would be lost to it
+            raise StorageIOError(f"The folder {self.root} is gone.", advice="Put it back.")
         try:
             os.makedirs(self.root, FOLDER_MODE, exist_ok=True)
         except OSError as error:  # a file is there, or no place for it, or no right to make it

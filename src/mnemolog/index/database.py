@@ -10,6 +10,8 @@ from contextlib import ExitStack, closing
 from stat import S_ISREG
 from urllib.parse import quote
 
+from mnemolog.errors import StorageIOError
+
 NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
@@ -123,8 +125,16 @@ def content(connection: sqlite3.Connection) -> bytes | None:
 
 
 def make_folder(folder: str) -> None:
-    """Make the folder of the index, unless it is there."""
-    os.makedirs(folder, 0o700, exist_ok=True)
+    """Make the folder of the index, unless it is there; never the root, which others may miss."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise
+    except FileNotFoundError:
+        raise StorageIOError(
+            f"The folder {os.path.dirname(folder)} is gone.", advice="Put it back."
+        ) from None
 
 
 def is_link(folder: str) -> bool:

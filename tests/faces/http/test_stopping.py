@@ -1,6 +1,7 @@
 """Stopping: nothing that was acknowledged is lost, nothing is left half done."""
 
 import json
+import shutil
 import signal
 import threading
 
@@ -111,3 +112,41 @@ def test_an_erasure_that_was_cut_short_is_finished_and_its_job_is_told(tmp_path)
         assert client.get("/jobs/job_1").json()["state"] == "interrupted"
     found = [path for path in root.rglob("*") if path.is_file() and b"marmot" in path.read_bytes()]
     assert found == []
+
+
+@pytest.mark.parametrize("comes", ["nothing", "another"])
+def test_a_root_that_goes_away_is_missed_and_never_taken_for_an_empty_one(tmp_path, comes):
+    root, away = tmp_path / "store", tmp_path / "away"
+    with in_thread(root) as server, server.client() as client:
+        session = client.post("/sessions", json={}).json()["id"]
+        path = f"/sessions/{session}/entries"
+        entry = {"type": "note", "content": "the marmot whistles"}
+        with client.stream("GET", "/events", params={"topics": "entry"}) as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("retry")
+            assert client.post(path, json=entry).status_code == 201
+            root.rename(away)
+            if comes == "another":
+                Memory.open(root).close()
+            for answer in (
+                client.get("/sessions"),
+                client.post("/search", json={"text": "marmot"}),
+                client.post(path, json=entry),
+                client.post("/sessions", json={}),
+                client.put("/nodes/ann/tea", json={"body": "green"}),
+                client.patch("/settings", json={"server.threads": 8}),
+                httpx2.post(f"{server.url}/api/v1/login", json={"code": "none"}),
+                httpx2.post(f"{server.url}/mcp", json={}, headers=client.headers),
+                httpx2.get(f"{server.url}/metrics", headers=client.headers),
+            ):
+                assert (answer.status_code, answer.json()["code"]) == (503, "E_ROOT_GONE")
+            assert httpx2.get(f"{server.url}/healthz").status_code == 200
+            if comes == "nothing":
+                assert "event: resync" in lines, "what looks on by itself has missed it"
+                assert not root.exists()
+            else:
+                shutil.rmtree(root)
+        away.rename(root)
+        assert client.post(path, json=entry).status_code == 201
+        assert client.get(path).json()["total"] == 2
+        assert client.post("/search", json={"text": "marmot"}).json()["total"] == 2

@@ -9,6 +9,7 @@ from mnemolog.errors import MnemologError
 from mnemolog.faces.http import logs
 from mnemolog.faces.http.house import House
 from mnemolog.faces.http.passes import Scope
+from mnemolog.faces.http.problems import RefusedError
 
 _FIGURES_SECONDS = 60.0
 _STEP = 0.5
@@ -49,8 +50,9 @@ class Chores:
 
     def _guarded(self, call: Callable[[], Any]) -> None:
         try:
+            self._house.expect_root()
             call()
-        except MnemologError as error:  # the next turn may have more luck
+        except (MnemologError, RefusedError) as error:  # the next turn may have more luck
             logs.failed(error, call.__name__)
 
     def _figures(self) -> None:

@@ -50,6 +50,7 @@ class Connections:
         self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._house.expect_root()
         async with self._used(scope[VISIT].reach) as app:
             await app(scope, receive, send)
 

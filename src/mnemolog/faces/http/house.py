@@ -19,6 +19,7 @@ from mnemolog.faces.http.tickets import Tickets
 from mnemolog.memory import Memory
 from mnemolog.model.times import to_text
 from mnemolog.settings import Settings
+from mnemolog.stores.files import roots
 from mnemolog.stores.files.serving.job_file import JobFile
 from mnemolog.worker import Worker
 
@@ -41,6 +42,7 @@ class House:
     ) -> None:
         self.memory = memory
         self.root = root
+        self._ident = roots.ident(root)
         self.desk = desk
         self.figures = figures
         self.environ = environ
@@ -53,6 +55,16 @@ class House:
         self.tickets = Tickets()
         self.worker: Worker | None = None
         self.last_tick: str | None = None
+
+    def expect_root(self) -> None:
+        """Refuse to take a root that went away for an empty one; raises a 503."""
+        if roots.ident(self.root) != self._ident:
+            raise RefusedError(
+                503,
+                "E_ROOT_GONE",
+                "The folder of this memory is gone, or another one is in its place.",
+                advice="Put it back, or start the server anew.",
+            )
 
     def view(self, scope: Scope) -> Memory:
         """The memory as a scope may see it."""
@@ -170,4 +182,5 @@ Asking = NamedDependency[Caller]
 def caller_of(request: Request[Any, Any, Any]) -> Caller:
     """The caller of a request."""
     house: House = request.app.state["house"]
+    house.expect_root()
     return Caller(house, request.scope[VISIT])  # type: ignore[literal-required]

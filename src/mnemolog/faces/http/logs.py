@@ -13,8 +13,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from mnemolog.errors import MnemologError
 from mnemolog.faces.http.door import Seen
+from mnemolog.faces.http.problems import Known
 from mnemolog.model.observing import Fact
 from mnemolog.model.times import to_text
 
@@ -149,7 +149,7 @@ def told(component: str, message: str, session_id: str | None = None, **facts: A
     _say(logging.INFO, component, session_id, message, **facts)
 
 
-def failed(error: MnemologError, request_id: str) -> None:
+def failed(error: Known, request_id: str) -> None:
     """The disk did not do what was asked of it."""
     _say(logging.ERROR, "storage", None, "failed", code=error.code, request_id=request_id)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mnemolog import fs, paths
+from mnemolog.fs import Ident
 from mnemolog.fs.real import RealDisk, full_path
 from mnemolog.log.reader import Reader, leave_alone
 from mnemolog.log.sessions import remove_folder
@@ -20,6 +21,7 @@ __all__ = [
     "Found",
     "files",
     "full_path",
+    "ident",
     "is_root",
     "is_taken",
     "nearest",
@@ -54,6 +56,11 @@ def is_root(root: str) -> bool:
     """Whether a memory was ever opened here."""
     found = RealDisk(root).stat(paths.SESSIONS)
     return found is not None and found.is_folder
+
+
+def ident(root: str) -> Ident | None:
+    """What tells a root from every other folder at its path; None if there is none."""
+    return RealDisk(root).ident("")
 
 
 def is_taken(path: str) -> bool:
