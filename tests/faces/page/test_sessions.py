@@ -52,6 +52,24 @@ def test_two_hidden_in_a_row_come_back_by_two_undos_also_after_a_reload(tab: Tab
     expect(page.get_by_role("feed")).to_contain_text("Ann leads")
 
 
+def test_the_first_entries_of_a_session_come_back_to_where_they_stood(tab: Tab):
+    page = tab.open("/sessions/talk")
+    articles = page.get_by_role("article")
+    expect(articles).to_have_count(6)
+    said = "No order may ever be half written."
+    expect(articles.first).to_contain_text(said)
+    articles.first.click()
+    page.keyboard.press("h")
+    expect(articles).to_have_count(5)
+    page.keyboard.press("h")
+    expect(articles).to_have_count(4)
+    expect(page.locator(".toast")).to_have_count(2)
+    for left in (5, 6):
+        page.keyboard.press("z")
+        expect(articles).to_have_count(left)
+    expect(articles.first).to_contain_text(said)
+
+
 def test_hidden_entries_fold_and_say_how_long_they_can_be_restored(tab: Tab):
     page = tab.open("/sessions/talk")
     page.get_by_role("article").filter(has_text="Ann leads").click()

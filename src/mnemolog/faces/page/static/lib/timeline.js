@@ -51,10 +51,11 @@ export function useTimeline(id, { types, hidden, at }, screen) {
     } catch (trouble) { put({ trouble }); } finally { isAway.current = false; }
   };
   const refresh = async () => {
-    const { items } = now.current, mine = run.current;
+    const { items, before } = now.current, mine = run.current;
     if (!items.length) return begin({});
     try {
-      const found = await asked({ after_seq: Math.max(0, items[0].place - 1), limit: MOST });
+      // From where the window began, not from its first entry: what was hidden before that one may be back.
+      const found = await asked({ after_seq: Math.max(0, (before ?? 1) - 1), limit: MOST });
       if (mine !== run.current) return;
       screen.keepPlace();
       put({ items: found.items, after: found.next_cursor, total: found.total });
