@@ -15,8 +15,9 @@ def test_from_an_empty_store_to_the_first_found_entry(browser: Browser, served: 
     page.goto(served.link)
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing remembered yet")
     assert page.url == f"{served.url}/"
+    expect(page.get_by_role("main")).to_contain_text("name this one with --root")
     page.get_by_role("button", name="Write a first entry…").click()
-    page.get_by_label("The first entry").fill("The ledger closes at midnight")
+    page.keyboard.type("The ledger closes at midnight")
     page.get_by_role("button", name="Write it").click()
     hit = page.locator("ol.hits > li").first
     expect(hit).to_contain_text("The ledger closes at midnight")
@@ -38,6 +39,7 @@ def test_a_link_that_was_used_says_so_to_whoever_opens_it_next(browser: Browser,
         page.goto(server.link)
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
         expect(page.get_by_role("alert")).to_contain_text("was used before, or is too old")
+        expect(page.locator(".dot")).to_have_count(0)
         page.get_by_label("Code or link").fill(server.cli("token", "link").strip().split()[-1])
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Nothing remembered yet")

@@ -1,5 +1,5 @@
 // An empty memory: what to do next. The view changes by itself when something arrives.
-import { html, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { canWrite, me, post, url } from "../lib/api.js";
 import { fillDemo } from "../lib/demo.js";
 import { keepDraft, useDraft } from "../lib/draft.js";
@@ -33,10 +33,11 @@ export function FirstRun() {
 
 function Write() {
   const [draft, type] = useDraft("first");
-  const [isOpen, open] = useState(draft !== "");
+  const [isOpen, open] = useState(draft && "kept");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(null);
   const box = useRef(/** @type {any} */ (null));
+  useLayoutEffect(() => { if (isOpen === "now") box.current.focus(); }, [isOpen]);
   const write = async (event) => {
     event.preventDefault();
     const text = draft.trim();
@@ -51,7 +52,7 @@ function Write() {
       go(href(["search"], { q: text.slice(0, 120) }));
     } catch (error) { fail(error); busy(false); }
   };
-  if (!isOpen) return html`<button class="main" onClick=${() => { open(true); requestAnimationFrame(() => box.current?.focus()); }}>Write a first entry…</button>`;
+  if (!isOpen) return html`<button class="main" onClick=${() => open("now")}>Write a first entry…</button>`;
   return html`<form class="stack" onSubmit=${write}><textarea ref=${box} rows="3" value=${draft} onInput=${typing(type)} aria-label="The first entry" placeholder="Something worth remembering" required></textarea>
     <div class="row"><button class="main" disabled=${isBusy}>${isBusy ? "Writing…" : "Write it"}</button></div><${Trouble} trouble=${trouble} /></form>`;
 }
@@ -60,7 +61,8 @@ function Connect() {
   const all = SNIPPETS();
   const [name, choose] = useState(Object.keys(all)[0]);
   return html`<div class="row" role="group" aria-label="Kind of agent">${Object.keys(all).map((one) => html`<button key=${one} aria-pressed=${one === name} onClick=${() => choose(one)}>${one}</button>`)}</div>
-    <${Copied} text=${all[name]} note=${WHERE[name]} />`;
+    <${Copied} text=${all[name]} note=${WHERE[name]} />
+    ${name !== "VS Code" && html`<p class="small quiet">It takes the memory that is nearest to where it starts: start it beside <code>${me.value?.root}</code>, or name this one with <code>--root</code>.</p>`}`;
 }
 
 function Fill() {

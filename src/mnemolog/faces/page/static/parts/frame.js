@@ -55,7 +55,7 @@ export function Bar() {
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
     <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}
-    <span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>
+    ${me.value && html`<span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>`}
     <button class="bare" onClick=${() => menu.open()} aria-label=${`${MENU}: Go to or do anything`}>${MENU}</button>
     <button class="bare" onClick=${nextTheme} aria-label="Change the theme">◐</button>
   </header>`;

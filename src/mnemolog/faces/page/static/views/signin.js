@@ -13,10 +13,10 @@ export function View() {
     fail(null);
     try { await signIn(code.trim().replace(/^.*#code=/, "")); start(); } catch (error) { fail(error); }
   };
-  return html`<h1>Sign in</h1>
+  return html`<div class="stack"><h1>Sign in</h1>
     <p>The server prints a link with a one-time code when it starts. For another one, on the machine where it runs:</p>
     <pre class="card">mnemolog token link</pre>
     <form class="row" onSubmit=${enter}><label>Code or link <input value=${code} onInput=${typing(type)} autocomplete="off" required /></label><button class="main">Sign in</button></form>
-    <${Trouble} trouble=${trouble} />`;
+    <${Trouble} trouble=${trouble} /></div>`;
 }
 View.title = "Sign in";
