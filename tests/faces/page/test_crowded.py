@@ -67,6 +67,28 @@ def test_long_names_leave_the_search_its_room(tab: Tab):
     assert box["width"] >= 300
 
 
+def test_long_titles_leave_the_tree_its_form_and_short_words_whole(
+    browser: Browser, served: Server
+):
+    served.api("PUT", f"/nodes/{USER}/topics%2Flong", {"body": "long", "title": LONG})
+    found = {"type": "finding", "agent_id": AGENT, "content": {"description": "odd"}}
+    served.session("odd", [found, {"content": "even", "id": "even"}])
+    order = {"action": "delete", "selector": {"session_id": "odd", "ids": ["even"]}, "run": True}
+    served.api("POST", "/plans", {**order, "options": {"reason": "x" * 190}})
+    phone: dict[str, Any] = {"viewport": PHONE, "is_mobile": True}
+    for window in (phone, {}):
+        with visiting(browser, served, **window) as tab:
+            page = tab.open(f"/knowledge/{USER}")
+            wide = "(one) => one.scrollWidth - one.clientWidth"
+            assert page.get_by_role("complementary", name="Nodes").evaluate(wide) <= 0
+            page = tab.open("/sessions/odd")
+            kind = page.locator("article .kind").first
+            assert kind.locator("bdi").evaluate("(one) => one.getClientRects().length") == 1
+            page = tab.open("/forgetting?tab=audit")
+            who = page.get_by_role("cell").get_by_text("owner", exact=True).first
+            assert who.evaluate("(one) => one.getClientRects().length") == 1
+
+
 def test_a_name_that_is_cut_says_so_and_is_told_whole(tab: Tab):
     page = tab.open("/sessions")
     chip = page.get_by_role("group", name="User").locator(f"[title='{USER}']")

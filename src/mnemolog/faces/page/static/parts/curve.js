@@ -11,7 +11,7 @@ export function Curve({ curve, from, now }) {
   const at = ([hours, left]) => [(hours / last) * WIDE, HIGH - left * HIGH];
   const path = curve.points.map((point, index) => `${index ? "L" : "M"}${at(point).map((one) => one.toFixed(1)).join(" ")}`).join("");
   const when = (hours) => day(start + hours * 3_600_000);
-  const sentence = curve.half_life_h ? `${score(now)} today, ${score(0.5)} ${Math.round(curve.half_life_h)} h after it was written, floor ${score(curve.floor)}` : `${score(now)} today; it does not fade`;
+  const sentence = curve.half_life_h ? `${score(now)} today, ${score(0.5)} on ${when(curve.half_life_h)}, floor ${score(curve.floor)}` : `${score(now)} today; it does not fade`;
   const shown = curve.points.filter((_, index) => index % 6 === 0);
   return html`<figure class="curve"><figcaption class="small">${sentence}</figcaption>
     <details class="small"><summary>As a table</summary><table><thead><tr><th scope="col">on</th><th scope="col" class="num">left</th></tr></thead><tbody>${shown.map(([hours, left]) => html`<tr key=${hours}><td>${when(hours)}</td><td class="num">${score(left)}</td></tr>`)}</tbody></table></details>
