@@ -118,6 +118,15 @@ def test_nothing_of_another_agent_or_user_is_told_by_any_route(server, session, 
     assert server.memory.read_node("secret", user_id="bob").body.strip() == SECRET
 
 
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_parts_that_are_the_owners_are_told_to_nobody_else(server, owner, scope):
+    assert {"review", "worker"} <= set(owner.get("/me").json()["capabilities"])
+    with server.client(token_for(server, **scope)) as client:
+        told = client.get("/me").json()["capabilities"]
+    assert "sessions" in told
+    assert not {"review", "worker"} & set(told)
+
+
 SEVERAL = {"agents": ("architect", "scribe")}
 
 

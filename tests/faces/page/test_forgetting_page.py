@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.faces.page import hostile, story
 from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
@@ -42,8 +42,10 @@ def test_entries_of_a_tag_are_erased_with_a_proof_that_grep_agrees_with(tab: Tab
     page = tab.open("/forgetting?tab=erase")
     plan = page.get_by_role("button", name="Plan the erasure…")
     expect(plan).to_be_disabled()
+    off = plan.evaluate("(one) => getComputedStyle(one).backgroundColor")
     page.get_by_label("Tags").fill("sensitive")
     page.get_by_label("Reason").fill("asked by the user")
+    assert plan.evaluate("(one) => getComputedStyle(one).backgroundColor") != off
     plan.click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
@@ -69,6 +71,27 @@ def test_entries_of_a_tag_are_erased_with_a_proof_that_grep_agrees_with(tab: Tab
     assert holding(tab.server.root, "zebrafish") == []
 
 
+def test_a_plan_that_takes_a_while_says_so_and_need_not_be_waited_for(tab: Tab):
+    tab.server.session("sess-slow", [{"type": "note", "content": "slow", "tags": ["slow"]}])
+    page = tab.open("/forgetting?tab=erase")
+    held: list[Route] = []
+    page.route("**/api/v1/plans", lambda one: held.append(one))
+    dialog, plan = page.get_by_role("dialog"), page.get_by_role("button", name="Plan the erasure…")
+    page.get_by_label("Tags").fill("slow")
+    plan.click()
+    expect(dialog).to_contain_text("Counting")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(plan).to_be_focused()
+    plan.click()
+    expect(dialog).to_contain_text("Counting")
+    for one in held:
+        one.continue_()
+    expect(dialog).to_contain_text("Erase 1 entry for ever")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(plan).to_be_focused()
+
+
 def test_the_retention_preview_is_what_the_run_removes(tab: Tab):
     page = tab.open("/forgetting")
     preview = page.get_by_role("region", name="Preview")
@@ -81,6 +104,7 @@ def test_the_retention_preview_is_what_the_run_removes(tab: Tab):
     preview.get_by_role("button", name="Run now…").click()
     page.get_by_role("dialog").get_by_role("button", name="Run: 5 entries").click()
     expect(preview).to_contain_text("Nothing: no entry is past its age.")
+    expect(rules).not_to_contain_text("last run never")
     gone = tab.server.api("GET", "/hidden")["items"]
     types = [row["entry"]["type"] for row in gone if row["entry"]["session_id"] == "sess-old"]
     assert sorted(types) == ["conversation"] * 4 + ["decision"]

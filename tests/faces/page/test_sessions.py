@@ -161,6 +161,31 @@ def test_a_token_that_may_only_read_is_offered_nothing_else(browser: Browser, se
         page.get_by_role("article").first.click()
         expect(page.get_by_role("button", name="Raw")).to_be_visible()
         expect(page.get_by_role("button", name="Hide")).to_have_count(0)
+        page = tab.open("/sessions")
+        pick(page, "talk")
+        deeds = page.get_by_role("group", name="Actions on the selection").get_by_role("button")
+        expect(deeds).to_have_text(["Export…", "Select none"])
+        page = tab.open("/knowledge/ada?new=1")
+        expect(page.get_by_role("textbox", name="Text, as Markdown")).to_have_count(0)
+
+
+def test_a_token_of_an_agent_is_offered_no_part_that_is_the_owners(
+    browser: Browser, served: Server
+):
+    told = json.loads(served.cli("--json", "token", "new", "--for-agent", "architect"))
+    with visiting(browser, served, told["token"]) as tab:
+        for path, tabs in (("/health", ["Now"]), ("/forgetting", ["Erase", "Hidden"])):
+            page = tab.open(path)
+            expect(page.locator("nav.tabs a")).to_have_text(tabs)
+            expect(page.get_by_role("alert")).to_have_count(0)
+        expect(page.get_by_role("navigation", name="Views")).not_to_contain_text("Review")
+
+
+def test_the_review_asks_for_all_agents(tab: Tab):
+    page = tab.open("/review?agent=architect")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("link", name="Show it for all agents").click()
+    expect(page).to_have_url(f"{tab.server.url}/review")
 
 
 def test_a_phone_scrolls_one_way_only_and_its_targets_fit_a_thumb(browser: Browser, served: Server):

@@ -26,6 +26,7 @@ from mnemolog.worker import Worker
 ALWAYS = [
     "sessions", "search", "context", "plans", "jobs", "events", "stats", "doctor", "nodes", "review"
 ]  # fmt: skip
+OWNERS = ("worker", "review")
 
 
 class House:
@@ -169,6 +170,11 @@ class Caller:
                 403, "E_SCOPE", f"Only the owner may {what}.", advice="Use the owner's token."
             )
         return self.house.memory
+
+    def capabilities(self) -> list[str]:
+        """The parts that are there for this caller; some are the owner's."""
+        parts = self.house.capabilities()
+        return parts if self.known.is_owner else [one for one in parts if one not in OWNERS]
 
     def publish(self, topic: str, **body: Any) -> None:
         """Tell whoever follows that something happened."""

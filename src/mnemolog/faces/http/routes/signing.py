@@ -40,7 +40,7 @@ def me(caller: Asking) -> Me:
         expires_at=caller.known.expires_at,
         root=os.path.join(os.path.basename(folder), name),
         version=version("mnemolog"),
-        capabilities=caller.house.capabilities(),
+        capabilities=caller.capabilities(),
     )
 
 

@@ -28,6 +28,9 @@ class Problem extends Error {
 /** Whether this token may change anything. */
 export const canWrite = () => !me.value?.scope?.read_only;
 
+/** Whether this token reaches everything; what is about all of it is shown to nobody else. */
+export const isOwner = () => !me.value?.scope?.agents?.length && !me.value?.scope?.users?.length;
+
 /** Whether the server has a part. @param {string} part */
 export const has = (part) => Boolean(me.value?.capabilities?.includes(part));
 

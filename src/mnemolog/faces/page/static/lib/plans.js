@@ -4,14 +4,14 @@ import { get, post, url } from "./api.js";
 import { bytes, count, plural } from "./format.js";
 import { confirm } from "../parts/dialog.js";
 
-const POLL = 250;
+const POLL = 250, PATIENCE = 150;
 
 /** Plan, show, run; answers the receipt, or null if it was left.
  * @param {{action: string, selector: any, options?: any, title: string, verb: (counts: any) => string, isFinal?: boolean, other?: string}} wish
  * `other` is the label of a button that leads elsewhere; then `{other: true}` is the answer. */
 export async function carryOut({ action, selector, options = {}, title, verb, isFinal = false, other }) {
-  let plan = await post("/plans", { action, selector, options }), changed = "";
-  for (;;) {
+  let plan = await planned(title, { action, selector, options }), changed = "";
+  while (plan) {
     const shown = plan, progress = signal(null);
     const outcome = await confirm({
       title, sentence: shown.sentence, verb: verb(shown.counts), isFinal, other,
@@ -23,6 +23,13 @@ export async function carryOut({ action, selector, options = {}, title, verb, is
     plan = outcome.again;
     changed = "Something changed since this was planned, so nothing was done. These are the new numbers.";
   }
+  return null;
+}
+
+/** A plan; a dialog says so where counting takes a while. Null if nobody waited for it. */
+async function planned(title, wish) {
+  const plan = post("/plans", wish), late = new Promise((done) => setTimeout(done, PATIENCE, true));
+  return await Promise.race([plan.then(() => false), late]) ? confirm({ title, sentence: "Counting what this would change…", wait: plan }) : plan;
 }
 
 async function run(plan, progress) {

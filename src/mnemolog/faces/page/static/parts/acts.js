@@ -1,6 +1,6 @@
 // What can be done to sessions; each shows the server's plan first.
 import { html, signal } from "../vendor/preact.js";
-import { post } from "../lib/api.js";
+import { canWrite, post } from "../lib/api.js";
 import { bytes, entries, plural } from "../lib/format.js";
 import { carryOut, finished } from "../lib/plans.js";
 import { undoable } from "../lib/undo.js";
@@ -9,16 +9,25 @@ import { titleOf } from "./entry.js";
 import { proven } from "./job.js";
 import { attempt, toast } from "./toast.js";
 
-const states = (items, chosen) => items.filter((one) => chosen.has(one.id)).map((one) => one.state);
-
-/** @type {{word: string, isFinal?: boolean, fits: (items: any[], chosen: Set<string>) => boolean, run: (ids: string[], after: () => void) => Promise<any>}[]} */
-export const VERBS = [
-  { word: "Clear", fits: () => true, run: clear },
-  { word: "Archive", fits: (items, chosen) => states(items, chosen).some((state) => state !== "archived"), run: (ids, after) => simple("archive_session", "Archive", "Archived", ids, after) },
-  { word: "Restore", fits: (items, chosen) => states(items, chosen).some((state) => state === "archived"), run: (ids, after) => simple("restore_session", "Restore", "Restored", ids, after) },
-  { word: "Export", fits: () => true, run: exported },
-  { word: "Delete", isFinal: true, fits: () => true, run: remove },
+/** @typedef {(ids: string[], after: () => void) => Promise<any>} Run */
+/** @type {{word: string, isFinal?: boolean, isSafe?: boolean, fits?: (one: any) => boolean, run: Run}[]} */
+const VERBS = [
+  { word: "Clear", run: clear },
+  { word: "Archive", fits: (one) => one.state !== "archived", run: (ids, after) => simple("archive_session", "Archive", "Archived", ids, after) },
+  { word: "Restore", fits: (one) => one.state === "archived", run: (ids, after) => simple("restore_session", "Restore", "Restored", ids, after) },
+  { word: "Export", isSafe: true, run: exported },
+  { word: "Delete", isFinal: true, run: remove },
 ];
+
+/** What this token may do to sessions, each to those that it fits; trouble is told, never swallowed.
+ * @param {any[]} sessions @param {(word: string) => void} after */
+export const deeds = (sessions, after) => VERBS.filter((verb) => verb.isSafe || canWrite()).flatMap(({ word, isFinal, fits = () => true, run }) => {
+  const ids = sessions.filter(fits).map((one) => one.id);
+  return ids.length ? [{ word, isFinal, label: `${word} ${what(ids)}…`, run: () => attempt(() => run(ids, () => after(word)), `${word} failed: `) }] : [];
+});
+
+/** Their buttons. @param {{all: ReturnType<typeof deeds>}} props */
+export const Deeds = ({ all }) => all.map((deed) => html`<button key=${deed.word} class=${deed.isFinal ? "danger" : ""} onClick=${deed.run}>${deed.word}…</button>`);
 
 /** Hide an entry; answers whether it was. @param {string} session @param {any} entry @param {() => void} after */
 export const hide = (session, entry, after) => attempt(async () => {
@@ -26,13 +35,6 @@ export const hide = (session, entry, after) => attempt(async () => {
   undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, after);
   return true;
 }, "Not hidden: ");
-
-/** Do it to those of the sessions that it fits; trouble is told, never swallowed. */
-export async function act(verb, ids, items, after) {
-  const state = new Map(items.map((one) => [one.id, one.state]));
-  const fitting = verb.word === "Archive" ? ids.filter((id) => state.get(id) !== "archived") : verb.word === "Restore" ? ids.filter((id) => state.get(id) === "archived") : ids;
-  await attempt(() => verb.run(fitting, after), `${verb.word} failed: `);
-}
 
 const what = (ids) => (ids.length === 1 ? ids[0] : plural(ids.length, "session"));
 

@@ -8,8 +8,8 @@ const open = signal(null);
 let next = 1;
 
 /** Ask before something is done; answers what `run` gave, or null if it was left.
- * @param {{title: string, sentence: any, verb: string, isFinal?: boolean, typed?: string, body?: any, other?: string, run: () => Promise<any>}} plan
- * `typed` must be typed before the button works; `other` is the label of a way elsewhere, which answers `{other: true}`. */
+ * @param {{title: string, sentence: any, verb?: string, isFinal?: boolean, typed?: string, body?: any, other?: string, run?: () => Promise<any>, wait?: Promise<any>}} plan
+ * without `run` it only says that one waits for `wait`; `typed` must be typed before the button works; `other` is the label of a way elsewhere, which answers `{other: true}`. */
 export const confirm = (plan) => new Promise((answer) => { open.value = { ...plan, answer, key: next++ }; });
 
 export function Dialogs() {
@@ -25,9 +25,10 @@ function Asking({ plan }) {
     const dialog = box.current;
     dialog.showModal();
     dialog.querySelector("[data-first]").focus();
+    plan.wait?.then(leave, fail);
     return () => dialog.close(); // gives the focus back
   }, []);
-  const leave = (value) => { open.value = null; plan.answer(value); };
+  const leave = (value) => { if (open.value === plan) open.value = null; plan.answer(value); };
   const run = async () => {
     busy(true);
     fail(null);
@@ -41,6 +42,6 @@ function Asking({ plan }) {
     ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${typing(type)} autocomplete="off" /></label>`}
     <${Trouble} trouble=${trouble} />
     <div class="actions">${plan.other && html`<button class="bare" disabled=${isBusy} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isBusy} onClick=${() => leave(null)}>Cancel</button>
-    <button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${run}>${isBusy ? "Working…" : plan.verb}</button></div>
+    ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${run}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
   </dialog>`;
 }

@@ -21,7 +21,7 @@ const LISTED = 100;
 
 /** @param {{user: string, path: string, link: any, leaves: any[], changed: () => void}} props */
 export function Node({ user, path, link, leaves, changed }) {
-  const isEditing = route.value.query.edit === "1";
+  const isEditing = route.value.query.edit === "1" && canWrite();
   // While somebody types, nothing is read anew under them: a save tells what changed meanwhile.
   const load = useLoad((stop) => get(nodeUrl(user, path), {}, stop), ["node", user, path], { topics: isEditing ? [] : ["node"] });
   const again = () => { load.again(); changed(); };

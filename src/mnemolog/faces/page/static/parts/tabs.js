@@ -1,10 +1,15 @@
 // Tabs that are addresses.
 import { html } from "../vendor/preact.js";
+import { isOwner } from "../lib/api.js";
 import { href, route } from "../lib/route.js";
 
-/** The tab that is open; the first if none is named. @param {[string, string][]} tabs */
-export const openTab = (tabs) => tabs.find(([name]) => name === route.value.query.tab)?.[0] ?? tabs[0][0];
+/** @typedef {[name: string, word: string, isOwners?: boolean][]} Kinds name and word of each, and whether only the owner may see it */
+/** @param {Kinds} tabs */
+const offered = (tabs) => tabs.filter(([, , isOwners]) => !isOwners || isOwner());
 
-/** @param {{tabs: [string, string][], label: string}} props name and word of each */
-export const Tabs = ({ tabs, label }) => html`<nav class="tabs" aria-label=${label}>${tabs.map(([name, word]) => html`
-  <a key=${name} href=${href(route.value.path, { tab: name === tabs[0][0] ? "" : name })} aria-current=${openTab(tabs) === name ? "page" : undefined}>${word}</a>`)}</nav>`;
+/** The tab that is open; the first if none is named. @param {Kinds} tabs */
+export const openTab = (tabs) => (offered(tabs).find(([name]) => name === route.value.query.tab) ?? offered(tabs)[0])[0];
+
+/** @param {{tabs: Kinds, label: string}} props */
+export const Tabs = ({ tabs, label }) => html`<nav class="tabs" aria-label=${label}>${offered(tabs).map(([name, word]) => html`
+  <a key=${name} href=${href(route.value.path, { tab: name })} aria-current=${openTab(tabs) === name ? "page" : undefined}>${word}</a>`)}</nav>`;

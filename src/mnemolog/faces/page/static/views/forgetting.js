@@ -1,6 +1,6 @@
 // Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
 import { html, useState } from "../vendor/preact.js";
-import { canWrite, get, post } from "../lib/api.js";
+import { canWrite, get, isOwner, post } from "../lib/api.js";
 import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
@@ -13,7 +13,8 @@ import { openTab, Tabs } from "../parts/tabs.js";
 import { attempt, toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
-const TABS = /** @type {[string, string][]} */ ([["retention", "Retention"], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit"]]);
+/** @type {import("../parts/tabs.js").Kinds} */
+const TABS = [["retention", "Retention", true], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit", true]];
 const PARTS = { retention: Retention, erase: Erase, hidden: Hidden, audit: Audit };
 
 export function View() {
@@ -29,6 +30,7 @@ function Retention() {
     if (!done) return;
     toast(`${entries(done.receipt?.hidden ?? 0)} hidden, ${count(done.receipt?.erased ?? 0)} erased.`);
     plan.again();
+    rules.again();
   };
   return html`<div class="stack">
     <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
@@ -70,10 +72,10 @@ function Erase() {
       <div class="fields">${FIELDS.slice(0, 2).map(field)}</div>
       <details open=${FIELDS.slice(2).some(([name]) => given[name])}><summary>By type, agent, id or topic</summary><div class="fields">${FIELDS.slice(2).map(field)}</div></details>
       <div class="fields"><label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${typing(why)} /></label></div>
-      <div class="row"><button class="final" disabled=${isEmpty || !canWrite()}>Plan the erasure…</button></div>
+      <div class="row"><button class="final" disabled=${isEmpty || !canWrite()}>Plan the erasure…</button>${isEmpty && html`<span class="small quiet">Say a tag, type, agent, id or topic. A whole session is deleted under Sessions.</span>`}</div>
       <${Trouble} trouble=${trouble} /></form>
     ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
-    <${Check} started=${started} />
+    ${isOwner() && html`<${Check} started=${started} />`}
     ${job && html`<${Job} key=${job.id} id=${job.id} first=${job}>${(one) => html`<${Proof} proof=${one.result.proof} />`}</${Job}>`}
   </div>`;
 }

@@ -35,7 +35,7 @@ function Shelf({ found, path, again }) {
   const { user, items } = found;
   const { view, flag, new: wished } = route.value.query;
   const link = useMemo(() => linking(user, items), [user, items]);
-  const isGraph = view === "graph" && !path, isNew = wished !== undefined && !path;
+  const isGraph = view === "graph" && !path, isNew = wished !== undefined && !path && canWrite();
   useEffect(() => takeKeys({ n: { label: "New node", run: () => go(href(["knowledge", user], { new: 1 })) } }), [user]);
   const saved = (receipt) => { again(); toast(`Saved as v${receipt.version}.`); go(nodeHref(user, receipt.path)); };
   return html`<div class="knowledge" data-has=${path || isNew ? "node" : isGraph ? "graph" : "tree"}>

@@ -7,7 +7,7 @@ import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
-import { entryHref } from "../lib/route.js";
+import { entryHref, href, route } from "../lib/route.js";
 import { Conflict } from "../parts/conflict.js";
 import { Diff } from "../parts/diff.js";
 import { confirm } from "../parts/dialog.js";
@@ -18,6 +18,11 @@ import { toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 export function View() {
+  return route.value.query.agent ? html`<h1>Review</h1><p class="empty">What waits for a yes concerns people, whichever agent said it. <a href=${href(["review"], { agent: "" })}>Show it for all agents</a>.</p>` : html`<${Waiting} />`;
+}
+View.title = "Review";
+
+function Waiting() {
   const load = useLoad((stop) => get("/review", { limit: 200 }, stop), ["review"], { topics: ["review", "worker"] });
   const head = useRef(/** @type {any} */ (null));
   const step = (by) => {
@@ -34,7 +39,6 @@ export function View() {
       <div class="stack">${found.items.map((one) => html`<${Proposal} key=${one.id} one=${one} judged=${judged} />`)}</div>`}</${Loaded}>
     ${has("worker") && html`<${GivenUp} />`}`;
 }
-View.title = "Review";
 
 function Proposal({ one, judged }) {
   const name = `review ${one.id}`;

@@ -38,7 +38,7 @@ export function View() {
   const load = useLoad((stop) => (view === "hits" ? post("/search", JSON.parse(asked), { signal: stop }) : Promise.resolve(null)), ["search", asked, view]);
   const last = useRef(/** @type {any} */ (null));
   if (load.value) last.current = load.value;
-  useEffect(() => listen(["entry"], (events) => notice((many) => many + events.length)), []);
+  useEffect(() => listen(["entry"], (events) => notice((many) => many + events.filter((one) => one.topic === "entry").length)), []);
   const found = last.current;
   const tab = (name, label) => html`<a href=${href(["search"], { ...route.value.query, view: name === "hits" ? "" : name })} aria-current=${view === name ? "page" : undefined}>${label}</a>`;
   return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<span class="small quiet" aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</span>`}</div>

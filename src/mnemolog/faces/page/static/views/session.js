@@ -1,11 +1,11 @@
 // One session, read as a conversation.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { canWrite, get, url } from "../lib/api.js";
+import { get, url } from "../lib/api.js";
 import { bytes, count, entries, percent, plural, whole } from "../lib/format.js";
 import { takeKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
-import { act, VERBS } from "../parts/acts.js";
+import { Deeds, deeds } from "../parts/acts.js";
 import { Feed } from "../parts/feed.js";
 import { Facet } from "../parts/filters.js";
 import { Glyph, Text } from "../parts/glyph.js";
@@ -30,9 +30,8 @@ function Session({ id, session, again }) {
   const [seen, see] = useState([0, 0]);
   const hasSeen = seen[1] > 0;
   const map = useLoad((stop) => (hasSeen ? get(url`/sessions/${id}/minimap`, { buckets: 160 }, stop) : Promise.resolve(null)), ["minimap", id, hasSeen]);
-  const run = (verb) => act(verb, [id], [session], () => (verb.word === "Delete" ? go(href(["sessions"])) : again()));
-  const verbs = session ? VERBS.filter((verb) => (!canWrite() ? verb.word === "Export" : verb.fits([session], new Set([id])))) : [];
-  useActions(verbs.map((verb) => ({ label: `${verb.word} this session…`, run: () => run(verb) })), [id, session?.state]);
+  const all = session ? deeds([session], (word) => (word === "Delete" ? go(href(["sessions"])) : again())) : [];
+  useActions(all.map((deed) => ({ ...deed, label: `${deed.word} this session…` })), [id, session?.state]);
   const buckets = map.value?.buckets ?? [];
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
   const to = (name) => href(["sessions", id], { tab: name });
@@ -40,7 +39,7 @@ function Session({ id, session, again }) {
       ${session && html`<span class="state" data-state=${session.state}>${session.state}</span><span>${entries(session.entries)}</span>`}
       <button aria-pressed=${details === "1"} onClick=${() => change({ details: details === "1" ? "" : "1" }, { replace: true })}>Details</button></div>
     <nav class="tabs" aria-label="Parts of the session">${TABS.map(([name, label]) => html`<a key=${name} href=${to(name)} aria-current=${tab === name ? "page" : undefined}>${label}${session?.by_type[name] ? html` <span class="quiet">${count(session.by_type[name])}</span>` : ""}</a>`)}</nav>
-    ${details === "1" && session && html`<${Details} session=${session} verbs=${verbs} run=${run} />`}
+    ${details === "1" && session && html`<${Details} session=${session} all=${all} />`}
     ${tab === "files" ? html`<${Files} id=${id} />` : html`
       <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session?.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
         ${daysOf(buckets).length > 1 && html`<label class="small">Go to <select onChange=${(event) => event.currentTarget.value && jump({ at: Number(event.currentTarget.value) })}><option value="">a day</option>${daysOf(buckets).map((one) => html`<option key=${one.place} value=${one.place}>${one.label}</option>`)}</select></label>`}
@@ -50,7 +49,7 @@ function Session({ id, session, again }) {
         <div class="map"><${Minimap} buckets=${buckets} from=${seen[0]} to=${seen[1]} jump=${(at) => jump({ at })} /></div></div>`}`;
 }
 
-function Details({ session, verbs, run }) {
+function Details({ session, all }) {
   const close = () => change({ details: "" }, { replace: true });
   useEffect(() => takeKeys({ Escape: { label: "Close", run: close } }), []);
   const told = [["User", session.user_id ?? "–"], ["Agents", session.agent_ids.join(", ") || "–"], ["Made", whole(session.created_at)], ["Last entry", whole(session.last_entry_at)],
@@ -62,7 +61,7 @@ function Details({ session, verbs, run }) {
   return html`<aside class="details" aria-label="About this session"><div class="head"><h2>About this session</h2><button onClick=${close}>Close</button></div>
     <dl class="told">${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><${Text} text=${value} /></dd></div>`)}
       ${objects.map(([name, value]) => Object.keys(value ?? {}).length > 0 && html`<div key=${name}><dt>${name}</dt><dd><code><${Text} text=${JSON.stringify(value)} most=${4000} /></code></dd></div>`)}</dl>
-    <div class="row">${verbs.map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}</div></aside>`;
+    <div class="row"><${Deeds} all=${all} /></div></aside>`;
 }
 
 function Files({ id }) {

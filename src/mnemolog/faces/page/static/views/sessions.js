@@ -7,7 +7,7 @@ import { focusOn, takeKeys } from "../lib/keys.js";
 import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
-import { act, VERBS } from "../parts/acts.js";
+import { Deeds, deeds } from "../parts/acts.js";
 import { Choice, Facet, Filters, Words } from "../parts/filters.js";
 import { Strip, Text } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
@@ -79,18 +79,18 @@ export function View() {
   const { state, q, agent, user } = route.value.query;
   const isFiltered = state || q || agent || user;
   useEffect(() => { choose(new Set()); }, [state, q, agent, user]);
-  const ids = [...chosen];
-  const run = (verb) => act(verb, ids, load.value?.items ?? [], () => { choose(new Set()); again(); });
-  useActions(ids.length ? VERBS.map((verb) => ({ label: `${verb.word} ${plural(ids.length, "session")}…`, run: () => run(verb) })) : [], [ids.join("\n")]);
+  const items = load.value?.items ?? [], picked = items.filter((one) => chosen.has(one.id)), demo = items.filter((one) => DEMO.includes(one.id));
+  const all = deeds(picked, () => { choose(new Set()); again(); });
+  useActions(all, [chosen, items]);
   useEffect(() => takeKeys({ ".": { label: "Actions", run: () => focusOn(".bulk button") } }), []);
   return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
     <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</${Filters}>
-    <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${ids.length ? "1" : undefined}>
-      ${ids.length ? html`<strong>${count(ids.length)} selected</strong>${canWrite() && VERBS.filter((verb) => verb.fits(found.items, chosen)).map((verb) => html`<button key=${verb.word} class=${verb.isFinal ? "danger" : ""} onClick=${() => run(verb)}>${verb.word}…</button>`)}<button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
+    <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${picked.length ? "1" : undefined}>
+      ${picked.length ? html`<strong>${count(picked.length)} selected</strong><${Deeds} all=${all} /><button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
         : html`<span class="quiet">${plural(found.total, "session")}${isFiltered ? " with these filters" : ""}</span>`}
       ${fresh > 0 && html`<button onClick=${() => { scrollTo(0, 0); again(); }}>↑ ${count(fresh)} new</button>`}
-      ${found.items.some((one) => DEMO.includes(one.id)) && !ids.length && html`<button class="bare small quiet" onClick=${() => { const demo = found.items.filter((one) => DEMO.includes(one.id)).map((one) => one.id); act(VERBS.find((verb) => verb.isFinal), demo, found.items, again); }}>Remove the demo week…</button>`}
+      ${demo.length > 0 && !picked.length && canWrite() && html`<button class="bare small quiet" onClick=${deeds(demo, again).find((deed) => deed.isFinal)?.run}>Remove the demo week…</button>`}
     </div>
     ${found.items.length ? html`<${Grid} label="Sessions" columns=${COLUMNS} rows=${found.items} total=${found.total} keyOf=${(one) => one.id} open=${(one) => go(href(["sessions", one.id]))} chosen=${chosen} choose=${choose} more=${more} />`
       : html`<p class="empty">No session fits these filters. <a href=${href(["sessions"], { agent: "", user: "" })}>Show all</a></p>`}`}</>`;
