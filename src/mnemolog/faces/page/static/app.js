@@ -33,9 +33,9 @@ function viewOf([first, , third, fourth]) {
 const failed = signal(null);
 
 function View({ name }) {
-  const [module, set] = useState(/** @type {any} */ (null));
+  const [module, set] = useState();
   const [error, reset] = useErrorBoundary();
-  const place = useRef(/** @type {any} */ (null));
+  const place = useRef();
   useEffect(() => {
     let isHere = true;
     VIEWS[name]().then((loaded) => isHere && set({ name, View: loaded.View })).catch((trouble) => { failed.value = trouble; });

@@ -11,5 +11,8 @@ export function useEffect(run: Effect, on?: unknown[]): void;
 export function useErrorBoundary(): [any, () => void];
 export function useLayoutEffect(run: Effect, on?: unknown[]): void;
 export function useMemo<T>(make: () => T, on: unknown[]): T;
+// An element, or what is not there yet.
+export function useRef(): Ref<any>;
 export function useRef<T>(first: T): Ref<T>;
+export function useState(): [any, (next: any) => void];
 export function useState<T>(first: T | (() => T)): [T, (next: T | ((now: T) => T)) => void];

@@ -1,7 +1,7 @@
 // Markdown without trust: the lexer runs in a worker that is ended when it takes long, and
 // nothing but an allow-list of elements is made from what it found. No HTML is ever parsed.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { Text } from "../parts/glyph.js";
+import { bdi } from "../parts/glyph.js";
 
 export const MOST = 64 * 1024;
 const LONGEST = 300;
@@ -86,8 +86,8 @@ export function Markdown({ text, link }) {
     lex(text).then((found) => isHere && set(found));
     return () => { isHere = false; };
   }, [text]);
-  if (tokens === undefined) return html`<div class="markdown plain-text"><${Text} text=${text.slice(0, MOST)} /></div>`;
-  if (tokens === null) return html`<div class="markdown plain-text"><p class="small quiet">Shown as plain text: too long or too slow to be laid out.</p><${Text} text=${text.slice(0, MOST)} /></div>`;
+  if (tokens === undefined) return html`<div class="markdown plain-text">${bdi(text.slice(0, MOST))}</div>`;
+  if (tokens === null) return html`<div class="markdown plain-text"><p class="small quiet">Shown as plain text: too long or too slow to be laid out.</p>${bdi(text.slice(0, MOST))}</div>`;
   return html`<div class="markdown" dir="auto">${blocks(tokens, link)}</div>`;
 }
 
@@ -98,20 +98,20 @@ function block(token, link) {
     case "space": case "def": case "checkbox": return null;
     case "heading": return html`<${`h${Math.min(6, token.depth + 2)}`}>${inline(token.tokens, link)}</>`;
     case "paragraph": return html`<p>${inline(token.tokens, link)}</p>`;
-    case "code": return html`<pre class="code"><code><${Text} text=${token.text} /></code></pre>`;
+    case "code": return html`<pre class="code"><code>${bdi(token.text)}</code></pre>`;
     case "blockquote": return html`<blockquote>${blocks(token.tokens ?? [], link)}</blockquote>`;
     case "hr": return html`<hr />`;
     case "list": return html`<${token.ordered ? "ol" : "ul"} start=${token.ordered ? Number(token.start) || 1 : undefined}>${token.items.map((item) => html`<li>${token.task || item.task ? html`<input type="checkbox" checked=${item.checked} disabled /> ` : null}${blocks(item.tokens ?? [], link)}</li>`)}</>`;
     case "table": return table(token, link);
-    case "html": return link?.comment?.(token.raw) ?? html`<p><${Text} text=${token.raw} /></p>`;
-    case "text": return token.tokens ? html`<span>${inline(token.tokens, link)}</span>` : html`<${Text} text=${token.text} />`;
-    default: return html`<p><${Text} text=${token.raw ?? token.text ?? ""} /></p>`;
+    case "html": return link?.comment?.(token.raw) ?? html`<p>${bdi(token.raw)}</p>`;
+    case "text": return token.tokens ? html`<span>${inline(token.tokens, link)}</span>` : bdi(token.text);
+    default: return html`<p>${bdi(token.raw ?? token.text ?? "")}</p>`;
   }
 }
 
 function table(token, link) {
   const cells = token.header.length * (token.rows.length + 1);
-  if (cells > 2000) return html`<pre><${Text} text=${token.raw} /></pre>`;
+  if (cells > 2000) return html`<pre>${bdi(token.raw)}</pre>`;
   return html`<div class="scroll"><table><thead><tr>${token.header.map((cell) => html`<th>${inline(cell.tokens, link)}</th>`)}</tr></thead>
     <tbody>${token.rows.map((row) => html`<tr>${row.map((cell) => html`<td>${inline(cell.tokens, link)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
@@ -123,14 +123,14 @@ function span(token, link) {
     case "strong": return html`<strong>${inline(token.tokens, link)}</strong>`;
     case "em": return html`<em>${inline(token.tokens, link)}</em>`;
     case "del": return html`<del>${inline(token.tokens, link)}</del>`;
-    case "codespan": return html`<code><${Text} text=${token.text} /></code>`;
+    case "codespan": return html`<code>${bdi(token.text)}</code>`;
     case "br": return html`<br />`;
     case "link": return anchor(token.href, inline(token.tokens, link), token.raw);
-    case "image": return anchor(token.href, html`<${Text} text=${`picture: ${token.text || token.href}`} />`, token.raw);
+    case "image": return anchor(token.href, bdi(`picture: ${token.text || token.href}`), token.raw);
     case "checkbox": return null;
-    case "html": return link?.comment?.(token.raw) ?? html`<${Text} text=${token.raw} />`;
+    case "html": return link?.comment?.(token.raw) ?? bdi(token.raw);
     case "text": case "escape": return token.tokens ? inline(token.tokens, link) : wikis(token.text, link);
-    default: return html`<${Text} text=${token.raw ?? token.text ?? ""} />`;
+    default: return bdi(token.raw ?? token.text ?? "");
   }
 }
 
@@ -139,18 +139,18 @@ function anchor(address, words, raw) {
   /** @type {URL | null} */
   let target = null;
   try { target = new URL(address); } catch { /* relative or broken: text */ }
-  if (!target || !["http:", "https:", "mailto:"].includes(target.protocol)) return html`<${Text} text=${raw} />`;
+  if (!target || !["http:", "https:", "mailto:"].includes(target.protocol)) return bdi(raw);
   return html`<a href=${target.href} rel="noopener noreferrer" target="_blank" referrerpolicy="no-referrer">${words}</a> <span class="small faint">${target.host || "mail"}</span>`;
 }
 
 /** Text in which [[names]] are links inside the page. */
 export function wikis(text, link) {
-  if (!link || !text.includes("[[")) return html`<${Text} text=${text} />`;
+  if (!link || !text.includes("[[")) return bdi(text);
   return text.split(/(\[\[[^[\]\n]{1,200}\]\])/).map((part) => {
     const found = /^\[\[([^|]*)(?:\|(.*))?\]\]$/.exec(part);
-    if (!found) return part && html`<${Text} text=${part} />`;
+    if (!found) return part && bdi(part);
     const address = link(found[1].trim());
-    const words = html`<${Text} text=${found[2] ?? found[1]} />`;
+    const words = bdi(found[2] ?? found[1]);
     return address ? html`<a href=${address}>${words}</a>` : html`<span class="dead" title="leads nowhere">${words}</span>`;
   });
 }

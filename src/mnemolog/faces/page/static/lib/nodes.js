@@ -2,7 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { url } from "./api.js";
 import { entryHref, href } from "./route.js";
-import { Text } from "../parts/glyph.js";
+import { bdi } from "../parts/glyph.js";
 
 export const FILES = ["USER.md", "SOUL.md", "AGENTS.md", "TOOLS.md"];
 
@@ -55,4 +55,4 @@ export function linking(user, leaves) {
 }
 
 /** A small mark that leads to the entry a line rests on. */
-export const Source = ({ source, isWhole = false }) => html`<a class="chip source" href=${sourceHref(source)} title=${`Rests on ${source}`} aria-label=${`source ${source}`}>${isWhole ? html`<${Text} text=${source} most=${80} />` : "source"}</a>`;
+export const Source = ({ source, isWhole = false }) => html`<a class="chip source" href=${sourceHref(source)} title=${`Rests on ${source}`} aria-label=${`source ${source}`}>${isWhole ? bdi(source, 80) : "source"}</a>`;

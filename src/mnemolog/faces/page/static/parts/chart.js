@@ -7,7 +7,7 @@ const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
 
 /** @param {{caption: string, unit?: string, t: string[], series: Record<string, number[]>, height?: number, isTime?: boolean, x?: number[], xUnit?: string, isStepped?: boolean, shown?: (value: number) => string}} props */
 export function Chart({ caption, unit = "", t, x, series, height = 180, isTime = true, xUnit = "", isStepped = false, shown = count }) {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   const names = Object.keys(series);
   const key = JSON.stringify([t?.at(-1), x?.length, names, names.map((name) => series[name].at(-1)), t?.length]);
   useEffect(() => {

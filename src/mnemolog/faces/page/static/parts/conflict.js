@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { plural, typing } from "../lib/format.js";
 import { blocks, chosen, usual } from "../lib/merge.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 
 const COLUMNS = /** @type {[string, string][]} */ ([["base", "What you began with"], ["theirs", "What is there now"], ["mine", "Yours"]]);
 const CHOICES = /** @type {[string, string][]} */ ([["theirs", "what is there"], ["mine", "yours"], ["both", "both, one after the other"]]);
@@ -12,7 +12,7 @@ export function Conflict({ base, theirs, mine, done, leave, isBusy = false, verb
   const parts = useMemo(() => blocks(base, theirs, mine), [base, theirs, mine]);
   const [choices, choose] = useState(() => parts.map(usual));
   const [text, type] = useState(/** @type {string | null} */ (null));
-  const head = useRef(/** @type {any} */ (null));
+  const head = useRef();
   useEffect(() => { head.current?.focus(); }, []);
   const open = choices.filter((choice) => !choice).length;
   const made = parts.flatMap((block, at) => (block.kind === "same" ? block.base : chosen(block, choices[at] || "both"))).join("\n");
@@ -23,7 +23,7 @@ export function Conflict({ base, theirs, mine, done, leave, isBusy = false, verb
     <div><div class="block titles" aria-hidden="true">${COLUMNS.map(([name, label]) => html`<strong key=${name}>${label}</strong>`)}</div>
       ${parts.map((block, at) => block.kind === "same" ? html`<${Same} key=${at} lines=${block.base} />` : html`<fieldset class="block" key=${at} data-kind=${choices[at] ? "" : "open"}>
         <legend class="only-read">Block ${at + 1}: changed ${block.kind === "both" ? "on both sides" : block.kind === "mine" ? "by you" : block.kind === "theirs" ? "there" : "in the same way"}</legend>
-        ${COLUMNS.map(([name, label]) => html`<div key=${name} class="side" data-side=${name} data-on=${choices[at] === name || (choices[at] === "both" && name !== "base") ? "1" : undefined}><span class="small quiet side-name">${label}</span><pre><${Text} text=${block[name].join("\n") || "(nothing)"} most=${8000} /></pre></div>`)}
+        ${COLUMNS.map(([name, label]) => html`<div key=${name} class="side" data-side=${name} data-on=${choices[at] === name || (choices[at] === "both" && name !== "base") ? "1" : undefined}><span class="small quiet side-name">${label}</span><pre>${bdi(block[name].join("\n") || "(nothing)", 8000)}</pre></div>`)}
         ${block.kind !== "agreed" && html`<div class="row picks">${CHOICES.map(([name, label]) => html`<label key=${name}><input type="radio" name=${`block-${at}`} checked=${choices[at] === name} onChange=${() => take(at, name)} /> ${label}</label>`)}</div>`}</fieldset>`)}</div>
     <label class="field">What will be written<textarea rows="8" value=${text ?? made} onInput=${typing(type)}></textarea></label>
     <div class="row"><button class="main" disabled=${isBusy || (open > 0 && text === null)} onClick=${() => done(text ?? made)}>${isBusy ? "Working…" : verb}</button>
@@ -33,5 +33,5 @@ export function Conflict({ base, theirs, mine, done, leave, isBusy = false, verb
 function Same({ lines }) {
   const text = lines.join("\n").trim();
   if (!text) return null;
-  return html`<details><summary class="small quiet">${plural(lines.length, "line")} that nobody changed</summary><pre><${Text} text=${text} most=${4000} /></pre></details>`;
+  return html`<details><summary class="small quiet">${plural(lines.length, "line")} that nobody changed</summary><pre>${bdi(text, 4000)}</pre></details>`;
 }

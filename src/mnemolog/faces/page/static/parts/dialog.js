@@ -17,7 +17,7 @@ export function Dialogs() {
 }
 
 function Asking({ plan }) {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   const [typed, type] = useState("");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(null);

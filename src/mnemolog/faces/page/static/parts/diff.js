@@ -1,6 +1,6 @@
 // What changed: lines with their sign, never by colour alone.
 import { html } from "../vendor/preact.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 
 const MOST = 600;
 const SAID = { "+": "added", "-": "removed" };
@@ -20,6 +20,6 @@ export function Diff({ hunks, label = "Changes" }) {
     const lines = hunk.lines.slice(0, Math.max(0, left));
     left -= lines.length;
     return html`<div class="hunk" key=${at}>${lines.map((line, row) => html`<div key=${row} class="diff-line" data-op=${line.op}>
-      <span class="sign">${line.op === " " ? "" : html`<span aria-hidden="true">${line.op === "-" ? "−" : "+"}</span><span class="only-read">${SAID[line.op]}</span>`}</span><span class="said-line"><${Text} text=${line.text || " "} most=${4000} /></span></div>`)}</div>`;
+      <span class="sign">${line.op === " " ? "" : html`<span aria-hidden="true">${line.op === "-" ? "−" : "+"}</span><span class="only-read">${SAID[line.op]}</span>`}</span><span class="said-line">${bdi(line.text || " ", 4000)}</span></div>`)}</div>`;
   })}${left <= 0 && html`<p class="small quiet">More than ${MOST} lines; the rest is left out.</p>`}</div>`;
 }

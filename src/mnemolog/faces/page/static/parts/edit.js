@@ -14,11 +14,11 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   const name = `${user}/${node?.path ?? ""}`;
   const [draft, set] = useState(() => draftOf(name) ?? fresh(node, wished));
   const [kept] = useState(() => draftOf(name)?.at);
-  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const [trouble, fail] = useState();
   const [isBusy, busy] = useState(false);
-  const [theirs, differ] = useState(/** @type {any} */ (null));
+  const [theirs, differ] = useState();
   const [hasMoved, moved] = useState(false);
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   const path = node?.path ?? draft.path.trim().replace(/\.md$/, "");
   const isTouched = draft.body !== draft.base.body || draft.title !== draft.base.title || draft.description !== draft.base.description || Boolean(draft.path && !node);
   useEffect(() => { box.current?.focus(); }, []);

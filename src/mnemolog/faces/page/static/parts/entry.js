@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { href } from "../lib/route.js";
 import { Markdown, MOST } from "../lib/markdown.js";
-import { Glyph, Text } from "./glyph.js";
+import { bdi, Glyph } from "./glyph.js";
 import { Pie, Pips } from "./marks.js";
 
 const NAMES = {
@@ -37,7 +37,7 @@ function Folding({ text, link, isMarkdown = true }) {
   const isLong = text.length > 1400 || text.split("\n", LINES + 1).length > LINES;
   const [isOpen, open] = useState(false);
   const shown = text.length > MOST ? text.slice(0, 2000) : text;
-  const body = isMarkdown && text.length <= MOST && !PLAIN.test(text) ? html`<${Markdown} text=${text} />` : html`<p class="said"><${Text} text=${shown} /></p>`;
+  const body = isMarkdown && text.length <= MOST && !PLAIN.test(text) ? html`<${Markdown} text=${text} />` : html`<p class="said">${bdi(shown)}</p>`;
   if (!isLong) return body;
   return html`<div class=${isOpen ? "" : "folded"}>${body}</div>${text.length > MOST
     ? html`<a class="small" href=${link}>Open whole (${Math.round(text.length / 1024)} KB)</a>`
@@ -48,12 +48,12 @@ function Folding({ text, link, isMarkdown = true }) {
 export function Said({ entry, link }) {
   const { content, type } = entry;
   if (typeof content === "string") return html`<${Folding} text=${content} link=${link} />`;
-  if (!content || typeof content !== "object") return html`<p class="said"><${Text} text=${words(content)} /></p>`;
+  if (!content || typeof content !== "object") return html`<p class="said">${bdi(words(content))}</p>`;
   const head = type === "preference" ? ["key", "value"] : [TITLES[type] ?? "text"];
   const title = type === "preference" && content.key !== undefined ? `${words(content.key)} = ${words(content.value)}` : words(content[head[0]]);
   const fields = Object.entries(content).filter(([name, value]) => !head.includes(name) && value !== null && words(value) !== "");
-  return html`${title && html`<p class="title"><${Text} text=${title} most=${2000} /></p>`}
-    ${fields.length > 0 && html`<dl class="told">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : html`<${Text} text=${name} most=${40} />`}</dt><dd><${Text} text=${words(value)} most=${4000} /></dd></div>`)}</dl>`}`;
+  return html`${title && html`<p class="title">${bdi(title, 2000)}</p>`}
+    ${fields.length > 0 && html`<dl class="told">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : bdi(name, 40)}</dt><dd>${bdi(words(value), 4000)}</dd></div>`)}</dl>`}`;
 }
 
 /** Who speaks. */
@@ -70,11 +70,11 @@ export function Aside({ row }) {
     ${row.accesses > 0 && html`<span>recalled ${row.accesses}×</span>`}${cites > 0 && html`<span>cites ${cites}</span>`}
     ${row.revisions > 1 && html`<span>revised ${row.revisions - 1}×</span>`}${row.redactions.map((kind) => html`<span class="chip" key=${kind}>redacted ${kind}</span>`)}
     ${CAME[entry.origin] && html`<span>${CAME[entry.origin]}</span>`}
-    ${(entry.tags ?? []).map((tag) => html`<a key=${tag} class="tag" href=${href(["search"], { tags: tag })}>#<${Text} text=${tag} most=${60} /></a>`)}</div>`;
+    ${(entry.tags ?? []).map((tag) => html`<a key=${tag} class="tag" href=${href(["search"], { tags: tag })}>#${bdi(tag, 60)}</a>`)}</div>`;
 }
 
 /** Whether the line beside the content says anything. */
 export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "conversation" || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || entry.origin in CAME;
 
 /** The type as glyph and word. */
-export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> <${Text} text=${type} most=${40} /></span>`;
+export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> ${bdi(type, 40)}</span>`;

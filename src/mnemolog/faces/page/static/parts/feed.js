@@ -7,7 +7,7 @@ import { change, entryHref, go, placeBefore, reading, route } from "../lib/route
 import { useTimeline } from "../lib/timeline.js";
 import { hide } from "./acts.js";
 import { Aside, hasAside, Kind, Said, speaker } from "./entry.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 import { RawLine } from "./raw.js";
 import { Trouble, Waiting } from "./trouble.js";
 
@@ -19,7 +19,7 @@ const daysLeft = (until) => Math.max(0, Math.round((new Date(until).getTime() - 
 /** @param {{session: string, types?: string, place?: {at: number} | null, onSeen?: (from: number, to: number) => void}} props */
 export function Feed({ session, types, place, onSeen = () => {} }) {
   const { at, hidden } = route.value.query;
-  const box = useRef(/** @type {any} */ (null)), anchor = useRef(/** @type {any} */ (null)), wasAtEnd = useRef(true), shownAt = useRef("");
+  const box = useRef(), anchor = useRef(), wasAtEnd = useRef(true), shownAt = useRef("");
   const [active, setActive] = useState(at ?? "");
   const [raw, setRaw] = useState("");
   const left = useRef(/** @type {any} */ (placeBefore()));
@@ -126,7 +126,7 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
         tabindex=${isActive ? 0 : -1} aria-posinset=${row.place} aria-setsize=${line.total} aria-label=${`${entry.type} ${time(entry.timestamp)}`}
         onFocus=${() => id !== active && setActive(id)} onClick=${() => id !== active && setActive(id)}>
       ${isNewDay && html`<h2 class="day">${day(entry.timestamp)}</h2>`}
-      <header>${entry.type === "conversation" ? html`<strong class="who"><${Text} text=${speaker(entry)} most=${60} /></strong>` : html`<${Kind} type=${entry.type} /><span class="who quiet"><${Text} text=${speaker(entry)} most=${60} /></span>`}
+      <header>${entry.type === "conversation" ? html`<strong class="who">${bdi(speaker(entry), 60)}</strong>` : html`<${Kind} type=${entry.type} /><span class="who quiet">${bdi(speaker(entry), 60)}</span>`}
         <a class="when" href=${entryHref(session, id)} title=${whole(entry.timestamp)} tabindex=${isActive ? 0 : -1} onClick=${follow(id)}>${time(entry.timestamp)}</a></header>
       <${Said} entry=${entry} link=${entryHref(session, id)} />
       ${hasAside(row) && html`<${Aside} row=${row} />`}

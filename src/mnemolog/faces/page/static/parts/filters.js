@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { count } from "../lib/format.js";
 import { change, href, route } from "../lib/route.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 
 const isWide = matchMedia("(min-width: 801px)").matches;
 
@@ -26,7 +26,7 @@ export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) 
   };
   const shown = isOpen ? known.slice(0, 60) : known.slice(0, most);
   return html`<div class="facet" role="group" aria-label=${label}><span class="small quiet">${label}</span>
-    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" title=${value} href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}<${Text} text=${value} most=${40} /> <span class="quiet">${count(many)}</span></a>`)}
+    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" title=${value} href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}${bdi(value, 40)} <span class="quiet">${count(many)}</span></a>`)}
     ${known.length > most && html`<button class="bare small" onClick=${() => open(!isOpen)}>${isOpen ? "fewer" : `${count(known.length - most)} more`}</button>`}</div>`;
 }
 

@@ -36,7 +36,7 @@ function Write() {
   const [isOpen, open] = useState(draft && "kept");
   const [isBusy, busy] = useState(false);
   const [trouble, fail] = useState(null);
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   useLayoutEffect(() => { if (isOpen === "now") box.current.focus(); }, [isOpen]);
   const write = async (event) => {
     event.preventDefault();

@@ -35,7 +35,7 @@ export function Rail() {
 }
 
 export function Bar() {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   useEffect(() => takeKeys({
     "/": { label: "Search", run: () => box.current?.focus() },
     "Ctrl k": { label: "Go to or do anything", run: () => menu.open() },

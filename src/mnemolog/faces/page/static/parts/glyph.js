@@ -18,7 +18,7 @@ export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
   : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;
 
 /** Text that somebody else wrote: its own direction, unseen characters by name; one that is cut says so. */
-export const Text = ({ text, most = Infinity }) => html`<bdi dir="auto">${seen(cut(String(text ?? ""), most))}</bdi>`;
+export const bdi = (text, most = Infinity) => html`<bdi dir="auto">${seen(cut(String(text ?? ""), most))}</bdi>`;
 
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text);
 

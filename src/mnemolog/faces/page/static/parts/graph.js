@@ -10,7 +10,7 @@ import { draw, fitting, looks, radius, towards } from "../lib/picture.js";
 import { change, go, href, route } from "../lib/route.js";
 import { paint } from "./chart.js";
 import { Facet, listed } from "./filters.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const DEPTHS = [["1", "1 link"], ["2", "2 links"], ["3", "3 links"]];
@@ -29,7 +29,7 @@ export function Graph({ user, leaves }) {
   const { center = "", depth = "1" } = route.value.query;
   const load = useLoad((stop) => near(user, center, depth, stop), ["graph", user, center, depth], { topics: ["node"] });
   const title = leaves.find((one) => one.path === center)?.title ?? center;
-  return html`<div class="head"><h1>${center ? html`What is near <${Text} text=${title} most=${80} />` : "All nodes and their links"}</h1>
+  return html`<div class="head"><h1>${center ? html`What is near ${bdi(title, 80)}` : "All nodes and their links"}</h1>
       ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => html`<a key=${value} class="chip choice" href=${href(route.value.path, { ...route.value.query, depth: value })} aria-current=${depth === value ? "true" : undefined}>${label}</a>`)}<a class="chip choice" href=${href(route.value.path, { view: "graph" })}>everything</a></div>`}</div>
     <${Loaded} load=${load} rows=${8}>${([told, node]) => (told.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Both} told=${told} outgoing=${node.outgoing} user=${user} />`)}</${Loaded}>`;
 }
@@ -47,13 +47,13 @@ function Twin({ graph, user }) {
   const isOpen = route.value.query.as === "list";
   const shown = graph.nodes.slice(0, 300);
   return html`<details class="twin" open=${isOpen} onToggle=${(event) => event.currentTarget.open !== isOpen && change({ as: event.currentTarget.open ? "list" : "" }, { replace: true })}><summary>As a list: ${plural(graph.nodes.length, "node")}, ${plural(graph.edges.length, "link")}</summary>
-    <table class="cards"><thead><tr><th>node</th><th>folder</th><th class="num">links</th><th>linked with</th></tr></thead><tbody>${isOpen && shown.map((one, at) => html`<tr key=${one.path}><td>${one.isDead ? html`<span class="dead"><${Text} text=${one.title} most=${120} /></span> <span class="small danger">leads nowhere</span>` : html`<a href=${placeOf(user, one)}><${Text} text=${one.isFolder ? one.shown : one.title || one.path} most=${120} /></a>`}</td>
-      <td class="quiet"><${Text} text=${one.folder === "/" ? "" : one.folder} most=${60} /></td><td class="num">${count(graph.beside[at].length)}</td><td class="quiet">${graph.beside[at].slice(0, 8).map((other, row) => html`${row > 0 && ", "}<${Text} key=${other} text=${graph.nodes[other].shown} />`)}${graph.beside[at].length > 8 && " …"}</td></tr>`)}</tbody></table>
+    <table class="cards"><thead><tr><th>node</th><th>folder</th><th class="num">links</th><th>linked with</th></tr></thead><tbody>${isOpen && shown.map((one, at) => html`<tr key=${one.path}><td>${one.isDead ? html`<span class="dead">${bdi(one.title, 120)}</span> <span class="small danger">leads nowhere</span>` : html`<a href=${placeOf(user, one)}>${bdi(one.isFolder ? one.shown : one.title || one.path, 120)}</a>`}</td>
+      <td class="quiet">${bdi(one.folder === "/" ? "" : one.folder, 60)}</td><td class="num">${count(graph.beside[at].length)}</td><td class="quiet">${graph.beside[at].slice(0, 8).map((other, row) => html`${row > 0 && ", "}${bdi(graph.nodes[other].shown)}`)}${graph.beside[at].length > 8 && " …"}</td></tr>`)}</tbody></table>
     ${isOpen && graph.nodes.length > shown.length && html`<p class="small quiet">The first ${count(shown.length)}; the tree has them all.</p>`}</details>`;
 }
 
 function Picture({ graph, user }) {
-  const box = useRef(/** @type {any} */ (null)), state = useRef(/** @type {any} */ (null));
+  const box = useRef(), state = useRef();
   const [at, focus] = useState(graph.center >= 0 ? graph.center : 0);
   const [isBusy, busy] = useState(true);
   const known = useMemo(() => looks(graph.looked), [graph]);
@@ -103,7 +103,7 @@ function Picture({ graph, user }) {
   return html`<div><canvas ref=${box} tabindex="0" role="application" aria-label="Graph of nodes" aria-describedby="graph-now graph-keys" aria-busy=${isBusy} onKeyDown=${keys}
       onPointerMove=${(event) => { const one = under(event); box.current.classList.toggle("over", one >= 0); if (one >= 0 && event.pointerType === "mouse") focus(one); }} onClick=${(event) => { const one = under(event); if (one >= 0) open(one); }}></canvas>
     <p id="graph-now" class="now" role="status"><bdi dir="auto">${said}</bdi></p>
-    <ul class="legend">${[...known].map(([folder, look]) => html`<li key=${folder}><${Mark} look=${look} /> ${folder === "/" ? "no folder" : html`<${Text} text=${folder} most=${40} />`}</li>`)}</ul>
+    <ul class="legend">${[...known].map(([folder, look]) => html`<li key=${folder}><${Mark} look=${look} /> ${folder === "/" ? "no folder" : bdi(folder, 40)}</li>`)}</ul>
     <p id="graph-keys" class="small quiet">Arrows go to a neighbour, Enter opens it, Space puts it into the middle.</p></div>`;
 }
 

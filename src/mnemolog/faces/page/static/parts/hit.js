@@ -3,7 +3,7 @@ import { html } from "../vendor/preact.js";
 import { day, score, whole } from "../lib/format.js";
 import { entryHref, href } from "../lib/route.js";
 import { titleOf, words } from "./entry.js";
-import { Glyph, seen, Text } from "./glyph.js";
+import { bdi, Glyph, seen } from "./glyph.js";
 import { Below, WhyBar } from "./why.js";
 
 const SHOWN = 280;
@@ -35,9 +35,9 @@ export function Hit({ hit, rank, above, isActive, isWhy, onWhy, onFocus }) {
   const isNode = hit.kind === "node", { entry, node } = hit;
   const title = isNode ? node.title || node.path : titleOf(entry), speaker = entry?.agent_id ?? entry?.role;
   return html`<li class="hit" data-type=${isNode ? "node" : entry.type} data-active=${isActive ? "1" : undefined} tabindex=${isActive ? 0 : -1} data-key=${keyOf(hit)} onFocus=${onFocus}>
-    <div class="top"><span class="rank quiet">${rank}</span><${Glyph} type=${isNode ? "node" : entry.type} /><span class="quiet">${isNode ? "node" : html`<${Text} text=${entry.type} most=${30} />`}</span>
-      <a class="name" href=${placeOf(hit)} tabindex=${isActive ? 0 : -1}><${Text} text=${title || "(empty)"} most=${120} /></a><span class="score" title="relevance">${score(hit.relevance)}</span></div>
-    <p class="small quiet">${isNode ? html`<${Text} text=${node.user} /> · <${Text} text=${node.path} />` : html`${speaker && html`<${Text} text=${speaker} most=${40} /> · `}<time title=${whole(entry.timestamp)}>${day(entry.timestamp)}</time> · <a href=${href(["sessions", entry.session_id ?? ""], { at: entry.id })} tabindex="-1"><${Text} text=${entry.session_id} most=${40} /></a>${(entry.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>#<${Text} text=${words(tag)} most=${40} /></span>`)}`}</p>
+    <div class="top"><span class="rank quiet">${rank}</span><${Glyph} type=${isNode ? "node" : entry.type} /><span class="quiet">${isNode ? "node" : bdi(entry.type, 30)}</span>
+      <a class="name" href=${placeOf(hit)} tabindex=${isActive ? 0 : -1}>${bdi(title || "(empty)", 120)}</a><span class="score" title="relevance">${score(hit.relevance)}</span></div>
+    <p class="small quiet">${isNode ? html`${bdi(node.user)} · ${bdi(node.path)}` : html`${speaker && html`${bdi(speaker, 40)} · `}<time title=${whole(entry.timestamp)}>${day(entry.timestamp)}</time> · <a href=${href(["sessions", entry.session_id ?? ""], { at: entry.id })} tabindex="-1">${bdi(entry.session_id, 40)}</a>${(entry.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>#${bdi(words(tag), 40)}</span>`)}`}</p>
     ${hit.text !== title && html`<p class="excerpt"><${Marked} text=${hit.text} marks=${hit.highlights} /></p>`}
     <${WhyBar} hit=${hit} />
     ${above && html`<button class="bare small" aria-expanded=${isWhy} onClick=${onWhy}>${isWhy ? "▾" : "▸"} why is #${rank} below #${rank - 1}?</button>`}

@@ -24,7 +24,7 @@ export function Menu() {
 }
 
 function Box({ label, children }) {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   useLayoutEffect(() => {
     const dialog = box.current;
     dialog.showModal();

@@ -14,7 +14,7 @@ export function daysOf(buckets) {
 
 /** @param {{buckets: any[], from: number, to: number, jump: (place: number) => void}} props */
 export function Minimap({ buckets, from, to, jump }) {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   if (buckets.length < 2) return null;
   const most = Math.max(...buckets.map(total), 1);
   const paths = ORDER.map((type) => [type, bars(buckets, type, most)]).filter(([, path]) => path);

@@ -11,7 +11,7 @@ import { go, href, route } from "../lib/route.js";
 import { confirm } from "./dialog.js";
 import { Edit } from "./edit.js";
 import { words } from "./entry.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 import { useActions } from "./menu.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
@@ -32,22 +32,22 @@ export function Node({ user, path, link, leaves, changed }) {
   const step = (by) => { const at = leaves.findIndex((one) => one.path === path), next = leaves[at + by]; if (next) go(nodeHref(user, next.path)); };
   if (load.trouble?.status === 404) return html`<${Gone} user=${user} path=${path} changed=${again} />`;
   return html`<${Loaded} load=${load} rows=${6}>${(node) => (isEditing
-    ? html`<${Crumbs} user=${user} path=${path} /><h1><${Text} text=${node.title} most=${200} /></h1><${Edit} key=${path} user=${user} node=${node} link=${link} leave=${() => go(nodeHref(user, path))} saved=${(receipt) => { toast(receipt.status === "unchanged" ? "Nothing was changed." : `Saved as v${receipt.version}.${receipt.redactions.length ? ` ${plural(receipt.redactions.length, "secret")} hidden.` : ""}`); again(); go(nodeHref(user, path)); }} />`
+    ? html`<${Crumbs} user=${user} path=${path} /><h1>${bdi(node.title, 200)}</h1><${Edit} key=${path} user=${user} node=${node} link=${link} leave=${() => go(nodeHref(user, path))} saved=${(receipt) => { toast(receipt.status === "unchanged" ? "Nothing was changed." : `Saved as v${receipt.version}.${receipt.redactions.length ? ` ${plural(receipt.redactions.length, "secret")} hidden.` : ""}`); again(); go(nodeHref(user, path)); }} />`
     : html`<${Shown} node=${node} user=${user} link=${link} changed=${again} />`)}</${Loaded}>`;
 }
 
-const Crumbs = ({ user, path }) => html`<p class="small quiet"><a href=${href(["knowledge", user])}><${Text} text=${user} most=${60} /></a>${path.split("/").slice(0, -1).map((name, at) => html` / <${Text} key=${at} text=${name} most=${60} />`)} / <code><${Text} text=${path.split("/").at(-1)} most=${100} /></code></p>`;
+const Crumbs = ({ user, path }) => html`<p class="small quiet"><a href=${href(["knowledge", user])}>${bdi(user, 60)}</a>${path.split("/").slice(0, -1).map((name, at) => html` / ${bdi(name, 60)}`)} / <code>${bdi(path.split("/").at(-1), 100)}</code></p>`;
 
 function Shown({ node, user, link, changed }) {
   const { path } = node;
   useActions([{ label: "Edit this node", run: () => go(nodeHref(user, path, { edit: 1 })) }, { label: "Move this node…", run: () => move(user, node, changed) }, { label: "Delete this node…", run: () => remove(user, node, changed) }, { label: "Show what is near this node", run: () => go(href(["knowledge", user], { view: "graph", center: path })) }], [user, path, node.hash]);
   return html`<article class="node stack"><header><${Crumbs} user=${user} path=${path} />
-      <div class="head"><h1><${Text} text=${node.title} most=${200} /></h1><span class="small quiet" title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</span>
+      <div class="head"><h1>${bdi(node.title, 200)}</h1><span class="small quiet" title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</span>
         ${canWrite() && html`<a class="button" href=${nodeHref(user, path, { edit: 1 })}>Edit</a>`}<a class="button" href=${href(["knowledge", user], { view: "graph", center: path })}>What is near</a>
         ${canWrite() && html`<button onClick=${() => move(user, node, changed)}>Move…</button><button class="danger" onClick=${() => remove(user, node, changed)}>Delete…</button>`}</div>
-      ${node.description && html`<p class="quiet"><${Text} text=${node.description} most=${400} /></p>`}
+      ${node.description && html`<p class="quiet">${bdi(node.description, 400)}</p>`}
       ${draftOf(`${user}/${path}`) && html`<p class="warn small">You have a draft of this node that is not saved. <a href=${nodeHref(user, path, { edit: 1 })}>Go on with it</a></p>`}
-      ${node.flags.length + node.parents.length > 0 && html`<p class="row small">${node.flags.map((flag) => html`<span key=${flag} class="chip warn"><${Text} text=${flag} most=${40} /></span>`)}${node.parents.map((parent) => html`<a key=${parent} class="chip" href=${nodeHref(user, parent)}>part of <${Text} text=${parent} most=${80} /></a>`)}</p>`}</header>
+      ${node.flags.length + node.parents.length > 0 && html`<p class="row small">${node.flags.map((flag) => html`<span key=${flag} class="chip warn">${bdi(flag, 40)}</span>`)}${node.parents.map((parent) => html`<a key=${parent} class="chip" href=${nodeHref(user, parent)}>part of ${bdi(parent, 80)}</a>`)}</p>`}</header>
     <div class="paper">${node.body.trim() ? html`<${Markdown} text=${node.body} link=${link} />` : html`<p class="quiet">This node has no text yet.</p>`}</div>
     <${Front} fields=${node.front_matter} />
     <div class="columns"><${Quotes} user=${user} title="Backlinks" rows=${node.backlinks} none="No node links here." link=${link} /><${Quotes} user=${user} title="Mentions" rows=${node.mentions} none="No node says this title without a link." link=${link} /></div>
@@ -58,21 +58,21 @@ function Shown({ node, user, link, changed }) {
 
 function Front({ fields }) {
   const known = Object.entries(fields ?? {});
-  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary><dl class="told">${known.slice(0, LISTED).map(([name, value]) => html`<div key=${name}><dt><${Text} text=${name} most=${80} /></dt><dd><${Text} text=${words(value)} most=${2000} /></dd></div>`)}</dl></details>`;
+  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary><dl class="told">${known.slice(0, LISTED).map(([name, value]) => html`<div key=${name}><dt>${bdi(name, 80)}</dt><dd>${bdi(words(value), 2000)}</dd></div>`)}</dl></details>`;
 }
 
 function Quotes({ user, title, rows, none, link }) {
   const [isAll, all] = useState(false);
-  return html`<section aria-label=${title}><h2>${title} <span class="faint">${count(rows.length)}</span></h2>${rows.length === 0 ? html`<p class="quiet">${none}</p>` : html`<ul class="plain quotes">${rows.slice(0, isAll ? 1000 : 20).map((one, at) => html`<li key=${at}><a href=${nodeHref(user, one.path)}><${Text} text=${one.title || one.path} most=${120} /></a><p class="quiet">${wikis(one.context.replace(/^[-*] /, ""), link)}</p></li>`)}</ul>`}
+  return html`<section aria-label=${title}><h2>${title} <span class="faint">${count(rows.length)}</span></h2>${rows.length === 0 ? html`<p class="quiet">${none}</p>` : html`<ul class="plain quotes">${rows.slice(0, isAll ? 1000 : 20).map((one, at) => html`<li key=${at}><a href=${nodeHref(user, one.path)}>${bdi(one.title || one.path, 120)}</a><p class="quiet">${wikis(one.context.replace(/^[-*] /, ""), link)}</p></li>`)}</ul>`}
     ${rows.length > 20 && !isAll && html`<button class="bare" onClick=${() => all(true)}>All ${count(rows.length)}</button>`}</section>`;
 }
 
 const Outgoing = ({ user, rows }) => html`<section aria-label="Links"><h2>Links <span class="faint">${count(rows.length)}</span></h2>${rows.length === 0 ? html`<p class="quiet">It links to nothing.</p>` : html`<ul class="plain outgoing">${rows.slice(0, LISTED).map((one) => html`<li key=${one.path}>${one.exists
-  ? html`<a href=${nodeHref(user, one.path)}><${Text} text=${one.path} most=${120} /></a>` : html`<span class="dead"><${Text} text=${one.path} most=${120} /></span> <span class="small danger">leads nowhere</span>`}</li>`)}</ul>`}</section>`;
+  ? html`<a href=${nodeHref(user, one.path)}>${bdi(one.path, 120)}</a>` : html`<span class="dead">${bdi(one.path, 120)}</span> <span class="small danger">leads nowhere</span>`}</li>`)}</ul>`}</section>`;
 
 function Gone({ user, path, changed }) {
   return html`<${Crumbs} user=${user} path=${path} /><h1>No node is here</h1>
-    <p>There is no <code><${Text} text=${path} most=${200} /></code>. ${canWrite() && html`<a href=${href(["knowledge", user], { new: path })}>Write it</a>, or go back to one of its versions, if it has any.`}</p>
+    <p>There is no <code>${bdi(path, 200)}</code>. ${canWrite() && html`<a href=${href(["knowledge", user], { new: path })}>Write it</a>, or go back to one of its versions, if it has any.`}</p>
     <${Versions} user=${user} path=${path} stamp="gone" changed=${changed} />`;
 }
 

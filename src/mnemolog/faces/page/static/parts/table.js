@@ -9,7 +9,7 @@ const tall = () => (matchMedia("(max-width: 800px)").matches ? 72 : matchMedia("
 /** @param {{label: string, columns: {name: string, label: any, cell: (row: any) => any, isNumber?: boolean}[], rows: any[], total: number,
  *   keyOf: (row: any) => string, open: (row: any) => void, chosen?: Set<string>, choose?: (keys: Set<string>) => void, more?: () => void}} props */
 export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose, more }) {
-  const body = useRef(/** @type {any} */ (null));
+  const body = useRef();
   const [at, setAt] = useState(0);
   const [height, setHeight] = useState(tall);
   const from = useRef(0), wanted = useRef(/** @type {number | null} */ (null));

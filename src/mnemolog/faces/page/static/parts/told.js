@@ -4,7 +4,7 @@ import { post } from "../lib/api.js";
 import { count, plural } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
 import { change, entryHref, href, route } from "../lib/route.js";
-import { seen, Text } from "./glyph.js";
+import { bdi, seen } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const BUDGETS = [500, 1000, 2000, 4000, 8000];
@@ -24,12 +24,12 @@ export function ContextBlock({ q }) {
   useEffect(() => { const timer = setTimeout(() => wait(q), 200); return () => clearTimeout(timer); }, [q]);
   const load = useLoad((stop) => post("/context", { text, session_id: session || null, budget_tokens: Number(budget) }, { signal: stop }), ["context", text, session, budget]);
   return html`<div class="stack"><div class="row"><label class="small">Budget <select value=${budget} onChange=${(event) => change({ budget: event.currentTarget.value })}>${BUDGETS.map((one) => html`<option key=${one} value=${String(one)}>${count(one)} tokens</option>`)}</select></label>
-      ${session && html`<span class="chip">session <${Text} text=${session} /> <a href=${href(["search"], { ...route.value.query, session: "" })}>all</a></span>`}${agent && html`<span class="chip">as <${Text} text=${agent} /></span>`}</div>
+      ${session && html`<span class="chip">session ${bdi(session)} <a href=${href(["search"], { ...route.value.query, session: "" })}>all</a></span>`}${agent && html`<span class="chip">as ${bdi(agent)}</span>`}</div>
     <${Loaded} load=${load}>${(found) => html`
       <p><strong data-tokens>${plural(found.tokens, "token")}</strong> <span class="quiet">of ${count(Number(budget))} · ${plural(found.items.length, "item")}${found.omitted ? ` · ${count(found.omitted)} did not fit` : ""}</span></p>
       <div class="columns"><section><h2>The block, exactly</h2><pre class="card exact" tabindex="0" aria-label="The block, exactly">${seen(found.text)}</pre></section>
       ${found.items.length > 0 && html`<section><h2>What it is made of</h2><table><thead><tr><th scope="col">item</th><th scope="col" class="num">tokens</th></tr></thead><tbody>${found.items.map((one) => {
-        const { home, said } = partOf(found.text, one.id), words = html`<${Text} text=${said || one.id} most=${90} />`;
+        const { home, said } = partOf(found.text, one.id), words = bdi(said || one.id, 90);
         return html`<tr key=${one.id} title=${one.id}><td>${one.kind === "entry" && home ? html`<a href=${entryHref(home, one.id)}>${words}</a>` : words}</td><td class="num">${count(one.tokens)}</td></tr>`;
       })}</tbody></table></section>`}</div>`}</></div>`;
 }

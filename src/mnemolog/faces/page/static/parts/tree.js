@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js"
 import { count, typing } from "../lib/format.js";
 import { FILES, nodeHref } from "../lib/nodes.js";
 import { go } from "../lib/route.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 
 const MOST = 400;
 
@@ -46,7 +46,7 @@ export function Tree({ user, leaves, here, flag }) {
   const [text, type] = useState("");
   const [open, set] = useState(() => new Set(leaves.length < 60 ? leaves.flatMap((one) => above(one.path)) : above(here)));
   const [at, move] = useState(here);
-  const place = useRef(/** @type {any} */ (null));
+  const place = useRef();
   useEffect(() => { set((now) => new Set([...now, ...above(here)])); move(here); }, [here]);
   const words = text.trim().toLowerCase();
   const fitting = useMemo(() => leaves.filter((one) => (!words || `${one.path} ${one.title}`.toLowerCase().includes(words)) && (!flag || one.flags.includes(flag))), [leaves, words, flag]);
@@ -74,7 +74,7 @@ export function Tree({ user, leaves, here, flag }) {
 function Row({ row, user, isHere, isFocused, toggle, move }) {
   const indent = { paddingLeft: `${(row.level - 1) * 16 + 8}px` };
   const common = { role: "treeitem", "aria-level": row.level, tabIndex: isFocused ? 0 : -1, class: "leaf", style: indent };
-  if (row.folder) return html`<div ...${common} aria-expanded=${row.isOpen} onClick=${() => { move(row.key); toggle(row.folder.path); }}><span class="twist" aria-hidden="true">${row.isOpen ? "▾" : "▸"}</span><${Text} text=${row.folder.name} most=${80} /> <span class="faint small">${count(row.folder.total)}</span></div>`;
+  if (row.folder) return html`<div ...${common} aria-expanded=${row.isOpen} onClick=${() => { move(row.key); toggle(row.folder.path); }}><span class="twist" aria-hidden="true">${row.isOpen ? "▾" : "▸"}</span>${bdi(row.folder.name, 80)} <span class="faint small">${count(row.folder.total)}</span></div>`;
   const { leaf } = row;
-  return html`<a ...${common} href=${nodeHref(user, leaf.path)} aria-selected=${isHere} aria-current=${isHere ? "page" : undefined} title=${leaf.description || leaf.path} onClick=${() => move(row.key)}><${Text} text=${FILES.includes(leaf.path) ? leaf.path : leaf.title || leaf.path} most=${80} />${leaf.flags.map((flag) => html` <span class="chip warn" key=${flag}><${Text} text=${flag} most=${20} /></span>`)}</a>`;
+  return html`<a ...${common} href=${nodeHref(user, leaf.path)} aria-selected=${isHere} aria-current=${isHere ? "page" : undefined} title=${leaf.description || leaf.path} onClick=${() => move(row.key)}>${bdi(FILES.includes(leaf.path) ? leaf.path : leaf.title || leaf.path, 80)}${leaf.flags.map((flag) => html` <span class="chip warn" key=${flag}>${bdi(flag, 20)}</span>`)}</a>`;
 }

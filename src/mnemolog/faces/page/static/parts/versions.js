@@ -7,7 +7,7 @@ import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { route } from "../lib/route.js";
 import { Diff, telling } from "./diff.js";
 import { confirm } from "./dialog.js";
-import { Text } from "./glyph.js";
+import { bdi } from "./glyph.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
 
@@ -21,8 +21,8 @@ export function Versions({ user, path, hash, stamp, changed }) {
   return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
     <ol class="plain versions">${items.toReversed().map((one) => html`<li key=${one.n} data-open=${String(one.n) === v ? "1" : undefined}>
       <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(one.n) === v}>v${one.n}</a>
-      <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, <${Text} text=${by(one.by)} most=${60} />${one.removed ? ", removed" : ""}</span>
-      <span class="why"><${Text} text=${one.reason || (one.n === 1 ? "first text" : "no reason given")} most=${300} /></span>
+      <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, ${bdi(by(one.by), 60)}${one.removed ? ", removed" : ""}</span>
+      <span class="why">${bdi(one.reason || (one.n === 1 ? "first text" : "no reason given"), 300)}</span>
       ${one.sources.slice(0, 3).map((source) => html`<${Source} key=${source} source=${source} />`)}
       ${String(one.n) === v && html`<${Version} key=${`${v}-${diff}`} user=${user} path=${path} one=${one} items=${items} hash=${hash} changed=${changed} />`}</li>`)}</ol>`}</${Loaded}></section>`;
 }
@@ -30,7 +30,7 @@ export function Versions({ user, path, hash, stamp, changed }) {
 function Version({ user, path, one, items, hash, changed }) {
   const against = route.value.query.diff;
   const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions/${one.n}`, { diff: against }, stop), ["version", user, path, one.n, against]);
-  const now = items.at(-1), box = useRef(/** @type {any} */ (null));
+  const now = items.at(-1), box = useRef();
   useEffect(() => { if (load.value) box.current?.scrollIntoView({ block: "center" }); }, [load.value]);
   const revert = () => back({ user, path, n: one.n, hash, changed });
   return html`<div class="stack version" ref=${box}><div class="row">

@@ -10,7 +10,7 @@ import { entryHref, go, href, route } from "../lib/route.js";
 import { hide } from "../parts/acts.js";
 import { Curve } from "../parts/curve.js";
 import { Kind, Said, speaker, titleOf, words } from "../parts/entry.js";
-import { Text } from "../parts/glyph.js";
+import { bdi } from "../parts/glyph.js";
 import { proven } from "../parts/job.js";
 import { Pips } from "../parts/marks.js";
 import { RawLine } from "../parts/raw.js";
@@ -22,7 +22,7 @@ const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recal
 export function View() {
   const [, session, , id] = route.value.path;
   const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}`, {}, stop), ["entry", session, id], { topics: ["hidden"] });
-  return html`${load.trouble && !load.value && html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
+  return html`${load.trouble && !load.value && html`<div class="head"><h1 class="mono">${bdi(id)}</h1></div>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
 }
 View.title = "Entry";
 
@@ -48,7 +48,7 @@ function Entry({ row, session, id, again }) {
     "[": { label: "Entry before", run: () => beside({ before_seq: row.place }) }, "]": { label: "Next entry", run: () => beside({ after_seq: row.place }) },
     ".": { label: "Actions", run: () => focusOn(".deeds button") },
   }), [session, id, row.hidden_at, row.place]);
-  return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← <${Text} text=${session} /></a></p>
+  return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← ${bdi(session)}</a></p>
     <div class="head"><h1><${Kind} type=${entry.type} /></h1>
       <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
         ${canWrite() && html`<button aria-pressed=${isEditing} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${conceal}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
@@ -67,7 +67,7 @@ function Facts({ row, session }) {
     ["Scope", entry.scope ?? "session"], entry.role && ["Role", entry.role], entry.category && ["Category", entry.category], entry.run_id && ["Run", entry.run_id], entry.compartment && ["Compartment", entry.compartment],
     ["Tags", (entry.tags ?? []).join(", ") || "–"], ["Recalled", row.accesses ? `${row.accesses}×, last ${whole(row.last_access)}` : "never"], ["Place", `${count(row.place)}, seq ${count(entry.seq)}`],
     row.redactions.length && ["Redacted", row.redactions.join(", ")], entry.metadata && Object.keys(entry.metadata).length && ["Metadata", words(entry.metadata)], entry.context && Object.keys(entry.context).length && ["Context", words(entry.context)]].filter(Boolean);
-  return html`<dl class="told"><div><dt>Importance</dt><dd><${Pips} value=${row.importance} /> ${score(row.importance)}</dd></div>${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><${Text} text=${value} most=${4000} /></dd></div>`)}</dl>`;
+  return html`<dl class="told"><div><dt>Importance</dt><dd><${Pips} value=${row.importance} /> ${score(row.importance)}</dd></div>${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${bdi(value, 4000)}</dd></div>`)}</dl>`;
 }
 
 function Fading({ row }) {
@@ -81,17 +81,17 @@ function Fading({ row }) {
 function Links({ session, id, user }) {
   const depth = Number(route.value.query.depth ?? 1);
   const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/links`, { depth }, stop), ["links", session, id, depth]);
-  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> <${Text} text=${one.text} most=${140} /></a>` : html`<span class="dead mono"><${Text} text=${one.id} most=${80} /></span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
+  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> ${bdi(one.text, 140)}</a>` : html`<span class="dead mono">${bdi(one.id, 80)}</span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
   return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
-    ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}><${Text} text=${path} /></a>` : html`<${Text} text=${path} />`}</li>`)}</ul>`}
+    ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}>${bdi(path)}</a>` : bdi(path)}</li>`)}</ul>`}
     ${!found.outgoing.length && !found.incoming.length && !found.near.length && !found.nodes.length && html`<p class="quiet">With nothing yet.</p>`}
     ${depth < 3 && (found.outgoing.length > 0 || found.incoming.length > 0) && html`<a class="small" href=${href(route.value.path, { ...route.value.query, depth: depth + 1 })}>One step further</a>`}`}</>`;
 }
 
 function Revisions({ session, id, seq }) {
   const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/revisions`, {}, stop), ["revisions", session, id, seq], { topics: ["hidden"] });
-  return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br /><${Text} text=${titleOf(one.entry) || one.entry.reason || ""} most=${200} /></li>`)}</ol>`}</>`;
+  return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br />${bdi(titleOf(one.entry) || one.entry.reason || "", 200)}</li>`)}</ol>`}</>`;
 }
 
 /** A new revision; refused if another came in between. Objects are edited as JSON. */
@@ -99,7 +99,7 @@ function Editor({ row, session, id, done }) {
   const { content, seq } = row.entry, isText = typeof content === "string";
   const name = `entry ${session}/${id}`;
   const [text, type] = useDraft(name, isText ? content : JSON.stringify(content, null, 2));
-  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const [trouble, fail] = useState();
   const [isBusy, busy] = useState(false);
   const save = async (event) => {
     event.preventDefault();

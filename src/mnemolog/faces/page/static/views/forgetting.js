@@ -7,7 +7,7 @@ import { carryOut } from "../lib/plans.js";
 import { href } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
 import { titleOf } from "../parts/entry.js";
-import { Glyph, Text } from "../parts/glyph.js";
+import { bdi, Glyph } from "../parts/glyph.js";
 import { Job, Proof } from "../parts/job.js";
 import { openTab, Tabs } from "../parts/tabs.js";
 import { attempt, toast } from "../parts/toast.js";
@@ -51,9 +51,9 @@ const LISTS = ["tags", "types", "agents", "ids"];
 function Erase() {
   const [given, set] = useState(/** @type {Record<string, string>} */ ({}));
   const [reason, why] = useState("");
-  const [job, started] = useState(/** @type {any} */ (null));
-  const [receipt, done] = useState(/** @type {any} */ (null));
-  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const [job, started] = useState();
+  const [receipt, done] = useState();
+  const [trouble, fail] = useState();
   const selector = Object.fromEntries(Object.entries(given).filter(([, value]) => value.trim()).map(([name, value]) => [name, LISTS.includes(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value.trim()]));
   const erase = async (event) => {
     event.preventDefault();
@@ -82,7 +82,7 @@ function Erase() {
 
 function Check({ started }) {
   const [text, type] = useState("");
-  const [trouble, fail] = useState(/** @type {any} */ (null));
+  const [trouble, fail] = useState();
   const look = async (event) => {
     event.preventDefault();
     fail(null);
@@ -105,8 +105,8 @@ function Hidden() {
   return html`<${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
     <p class="quiet">${entries(found.total)} hidden. Each can be brought back until its day.</p>
     <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
-      <td><span class="row"><${Glyph} type=${row.entry.type} /><${Text} text=${titleOf(row.entry)} most=${120} /></span></td>
-      <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}><${Text} text=${row.entry.session_id} most=${40} /></a></td>
+      <td><span class="row"><${Glyph} type=${row.entry.type} />${bdi(titleOf(row.entry), 120)}</span></td>
+      <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}>${bdi(row.entry.session_id, 40)}</a></td>
       <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
       <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>`}</${Loaded}>`;
 }
@@ -118,7 +118,7 @@ function Audit() {
     <p class=${found.chain_ok ? "ok" : "danger"}>${found.chain_ok ? "✓ The chain of the audit holds: no line was changed or removed." : `✕ ${found.chain_problem}`}</p>
     ${found.items.length === 0 ? html`<p class="empty">Nothing was deleted, erased, archived or backed up yet.</p>` : html`
     <table class="cards"><thead><tr><th>when</th><th>who</th><th>what</th><th class="num">entries</th><th>session</th><th>why</th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${at}>
-      <td title=${row.at}>${whole(row.at)}</td><td><${Text} text=${row.actor} most=${60} /></td><td>${row.action}</td><td class="num">${count(row.count)}</td>
-      <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}><${Text} text=${row.session_id} most=${40} /></a>`}</td><td><${Text} text=${row.reason} most=${200} /></td></tr>`)}</tbody></table>
+      <td title=${row.at}>${whole(row.at)}</td><td>${bdi(row.actor, 60)}</td><td>${row.action}</td><td class="num">${count(row.count)}</td>
+      <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}>${bdi(row.session_id, 40)}</a>`}</td><td>${bdi(row.reason, 200)}</td></tr>`)}</tbody></table>
     <div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}<span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></div>`}`}</${Loaded}>`;
 }

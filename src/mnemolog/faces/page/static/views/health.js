@@ -6,7 +6,7 @@ import { useLoad } from "../lib/load.js";
 import { entryHref, href, route } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { Text } from "../parts/glyph.js";
+import { bdi } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
 import { Parked } from "../parts/parked.js";
 import { openTab, Tabs } from "../parts/tabs.js";
@@ -112,8 +112,8 @@ function Doctor() {
   return html`<div class="stack"><div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
     <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
-        <p><${Text} text=${one.detail} most=${600} /></p>${one.path && html`<p class="small"><code><${Text} text=${one.path} most=${200} /></code></p>`}
-        ${one.fix.command && html`<p class="row"><span class="quiet"><${Text} text=${one.fix.command} most=${400} /></span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}></div>`;
+        <p>${bdi(one.detail, 600)}</p>${one.path && html`<p class="small"><code>${bdi(one.path, 200)}</code></p>`}
+        ${one.fix.command && html`<p class="row"><span class="quiet">${bdi(one.fix.command, 400)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}></div>`;
 }
 
 const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
@@ -124,7 +124,7 @@ function Settings() {
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
     <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
     <table class="cards settings"><thead><tr><th>setting</th><th>value</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
-      <th scope="row"><code>${broken(one.key)}</code></th><td><code><${Text} text=${plain(one.value)} most=${80} /></code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code><${Text} text=${plain(one.default)} most=${80} /></code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
+      <th scope="row"><code>${broken(one.key)}</code></th><td><code>${bdi(plain(one.value), 80)}</code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code>${bdi(plain(one.default), 80)}</code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
 }
 
 /** A name that may be broken where its parts begin, and nowhere else. */

@@ -8,7 +8,7 @@ import { linking, nodeHref } from "../lib/nodes.js";
 import { waitingProposals } from "../lib/review.js";
 import { go, href, route } from "../lib/route.js";
 import { Edit } from "../parts/edit.js";
-import { Text } from "../parts/glyph.js";
+import { bdi } from "../parts/glyph.js";
 import { Graph } from "../parts/graph.js";
 import { Node } from "../parts/node.js";
 import { toast } from "../parts/toast.js";
@@ -49,7 +49,7 @@ function Shelf({ found, path, again }) {
 
 function Places({ found, isGraph }) {
   const { user, users } = found;
-  return html`<div class="row">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong><${Text} text=${user} most=${40} /></strong>`}
+  return html`<div class="row">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong>${bdi(user, 40)}</strong>`}
     <a class="chip choice" href=${href(["knowledge", user])} aria-current=${isGraph ? undefined : "true"}>tree</a><a class="chip choice" href=${href(["knowledge", user], { view: "graph", center: route.value.path.slice(2).join("/") })} aria-current=${isGraph ? "true" : undefined}>graph</a>
     ${canWrite() && html`<a class="chip choice" href=${href(["knowledge", user], { new: 1 })}>new node</a>`}
     ${waitingProposals.value > 0 && html`<a class="chip choice narrow" href=${href(["review"])}>review ${waitingProposals.value}</a>`}</div>`;
@@ -59,12 +59,12 @@ function Flags({ items, flag }) {
   const counts = new Map();
   for (const one of items) for (const name of one.flags) counts.set(name, (counts.get(name) ?? 0) + 1);
   if (!counts.size && !flag) return null;
-  return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => html`<a key=${name} class="chip choice" aria-current=${name === flag ? "true" : undefined} href=${href(route.value.path, { ...route.value.query, flag: name === flag ? "" : name })}><span class="warn" aria-hidden="true">▲</span><${Text} text=${name} most=${40} /> ${many}</a>`)}</div>`;
+  return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => html`<a key=${name} class="chip choice" aria-current=${name === flag ? "true" : undefined} href=${href(route.value.path, { ...route.value.query, flag: name === flag ? "" : name })}><span class="warn" aria-hidden="true">▲</span>${bdi(name, 40)} ${many}</a>`)}</div>`;
 }
 
 function Opening({ user, items }) {
-  if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about <${Text} text=${user} most=${60} /> yet. Finished sessions become nodes when the worker looks at them${canWrite() ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
+  if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about ${bdi(user, 60)} yet. Finished sessions become nodes when the worker looks at them${canWrite() ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
   const latest = items.toSorted((one, other) => other.updated_at - one.updated_at).slice(0, 12);
-  return html`<h1>What is known about <${Text} text=${user} most=${60} /></h1><p class="quiet">${plural(items.length, "node")}.<span class="wider"> Changed last:</span></p>
-    <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}><${Text} text=${one.title || one.path} most=${120} /></a> <span class="small faint mono"><${Text} text=${one.path} most=${120} /></span>${one.description && html`<p class="quiet small"><${Text} text=${one.description} most=${200} /></p>`}</li>`)}</ul>`;
+  return html`<h1>What is known about ${bdi(user, 60)}</h1><p class="quiet">${plural(items.length, "node")}.<span class="wider"> Changed last:</span></p>
+    <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}>${bdi(one.title || one.path, 120)}</a> <span class="small faint mono">${bdi(one.path, 120)}</span>${one.description && html`<p class="quiet small">${bdi(one.description, 200)}</p>`}</li>`)}</ul>`;
 }

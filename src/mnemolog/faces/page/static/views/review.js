@@ -12,7 +12,7 @@ import { Conflict } from "../parts/conflict.js";
 import { Diff } from "../parts/diff.js";
 import { confirm } from "../parts/dialog.js";
 import { titleOf } from "../parts/entry.js";
-import { Glyph, Text } from "../parts/glyph.js";
+import { bdi, Glyph } from "../parts/glyph.js";
 import { Parked } from "../parts/parked.js";
 import { toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
@@ -24,7 +24,7 @@ View.title = "Review";
 
 function Waiting() {
   const load = useLoad((stop) => get("/review", { limit: 200 }, stop), ["review"], { topics: ["review", "worker"] });
-  const head = useRef(/** @type {any} */ (null));
+  const head = useRef();
   const step = (by) => {
     const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".proposal")]);
     const at = cards.findIndex((one) => one.contains(document.activeElement));
@@ -45,8 +45,8 @@ function Proposal({ one, judged }) {
   const [text, type] = useDraft(name, one.body);
   const [mode, set] = useState(text === one.body ? "" : "edit");
   const [isBusy, busy] = useState(false);
-  const [trouble, fail] = useState(/** @type {any} */ (null));
-  const [sides, differ] = useState(/** @type {any} */ (null));
+  const [trouble, fail] = useState();
+  const [sides, differ] = useState();
   const accept = async (body) => {
     busy(true);
     fail(null);
@@ -75,8 +75,8 @@ function Proposal({ one, judged }) {
     if (done) { keepDraft(name, null); toast("Rejected."); judged(); }
   };
   return html`<article class="card stack proposal" tabindex="-1" aria-label=${`Proposal for ${one.target}`}>
-    <div class="row"><h2><a href=${nodeHref(one.user, one.target)}><${Text} text=${one.title || one.target} most=${160} /></a></h2><span class="quiet small">of <${Text} text=${one.user} most=${60} /> · by <${Text} text=${one.distiller} most=${60} /> · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
-    <p><strong><${Text} text=${one.reason} most=${400} /></strong> <span class="quiet">It waits because <${Text} text=${one.why} most=${300} />.</span></p>
+    <div class="row"><h2><a href=${nodeHref(one.user, one.target)}>${bdi(one.title || one.target, 160)}</a></h2><span class="quiet small">of ${bdi(one.user, 60)} · by ${bdi(one.distiller, 60)} · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
+    <p><strong>${bdi(one.reason, 400)}</strong> <span class="quiet">It waits because ${bdi(one.why, 300)}.</span></p>
     ${sides ? html`<${Conflict} base=${sides.base} theirs=${sides.theirs} mine=${text} isBusy=${isBusy} verb="Accept this text" done=${accept} leave=${() => differ(null)} />` : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
     <${Sources} sources=${one.sources} />
     <${Trouble} trouble=${trouble} />
@@ -91,7 +91,7 @@ const Sources = ({ sources }) => sources.length > 0 && html`<div><h3 class="quie
 function Rest({ one }) {
   const load = useLoad((stop) => get(url`/sessions/${one.session_id}/entries/${one.entry_id}`, {}, stop), ["source", one.session_id, one.entry_id]);
   const entry = load.value?.entry;
-  return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${entryHref(one.session_id, one.entry_id)}><${Text} text=${titleOf(entry)} most=${160} /></a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
+  return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${entryHref(one.session_id, one.entry_id)}>${bdi(titleOf(entry), 160)}</a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
     <span class="small quiet">${load.trouble ? "it is gone or hidden" : CAME[one.origin] ?? one.origin}</span></li>`;
 }
 

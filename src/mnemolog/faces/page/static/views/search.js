@@ -7,7 +7,7 @@ import { listen } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
 import { Choice, Facet, Filters, listed } from "../parts/filters.js";
-import { Glyph, Text } from "../parts/glyph.js";
+import { bdi, Glyph } from "../parts/glyph.js";
 import { Hit, keyOf, placeOf } from "../parts/hit.js";
 import { ContextBlock } from "../parts/told.js";
 import { Trouble, Waiting } from "../parts/trouble.js";
@@ -36,7 +36,7 @@ export function View() {
   const [fresh, notice] = useState(0);
   useEffect(() => { const timer = setTimeout(() => { ask(now); notice(0); }, PAUSE); return () => clearTimeout(timer); }, [now]);
   const load = useLoad((stop) => (view === "hits" ? post("/search", JSON.parse(asked), { signal: stop }) : Promise.resolve(null)), ["search", asked, view]);
-  const last = useRef(/** @type {any} */ (null));
+  const last = useRef();
   if (load.value) last.current = load.value;
   useEffect(() => listen(["entry"], (events) => notice((many) => many + events.filter((one) => one.topic === "entry").length)), []);
   const found = last.current;
@@ -54,7 +54,7 @@ export function View() {
 View.title = "Search";
 
 function Hits({ found, q, isBusy }) {
-  const box = useRef(/** @type {any} */ (null));
+  const box = useRef();
   const [at, setAt] = useState(0);
   const [why, setWhy] = useState("");
   const now = useRef(/** @type {any} */ ({}));
@@ -76,7 +76,7 @@ function Hits({ found, q, isBusy }) {
     w: { label: "Why", run: () => here() && setWhy((key) => (key === keyOf(here()) ? "" : keyOf(here()))) },
     Enter: { label: "Open", run: () => here() && go(placeOf(here())) },
   }), []);
-  if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “<${Text} text=${q} most=${80} />”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
+  if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “${bdi(q, 80)}”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
   const left = found.total - found.hits.length;
   return html`<ol class="plain hits" ref=${box} aria-busy=${isBusy}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}
       onWhy=${() => setWhy(why === keyOf(hit) ? "" : keyOf(hit))} onFocus=${() => index !== at && setAt(index)} />`)}</ol>

@@ -8,7 +8,7 @@ import { change, go, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
 import { Feed } from "../parts/feed.js";
 import { Facet } from "../parts/filters.js";
-import { Glyph, Text } from "../parts/glyph.js";
+import { Glyph, bdi } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { daysOf, Minimap } from "../parts/minimap.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
@@ -19,7 +19,7 @@ export function View() {
   const id = route.value.path[1];
   const load = useLoad((stop) => get(url`/sessions/${id}`, {}, stop), ["session", id], { topics: ["session", "hidden"] });
   useEffect(() => { document.title = `${id} · mnemolog`; });
-  if (load.trouble && !load.value) return html`<div class="head"><h1 class="mono"><${Text} text=${id} /></h1></div><${Trouble} trouble=${load.trouble} again=${load.again} />`;
+  if (load.trouble && !load.value) return html`<div class="head"><h1 class="mono">${bdi(id)}</h1></div><${Trouble} trouble=${load.trouble} again=${load.again} />`;
   return html`<${Session} key=${id} id=${id} session=${load.value} again=${load.again} />`;
 }
 View.title = "Session";
@@ -35,7 +35,7 @@ function Session({ id, session, again }) {
   const buckets = map.value?.buckets ?? [];
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
   const to = (name) => href(["sessions", id], { tab: name });
-  return html`<div class="head stays"><h1 class="mono"><${Text} text=${id} /></h1>
+  return html`<div class="head stays"><h1 class="mono">${bdi(id)}</h1>
       ${session && html`<span class="state" data-state=${session.state}>${session.state}</span><span>${entries(session.entries)}</span>`}
       <button aria-pressed=${details === "1"} onClick=${() => change({ details: details === "1" ? "" : "1" }, { replace: true })}>Details</button></div>
     <nav class="tabs" aria-label="Parts of the session">${TABS.map(([name, label]) => html`<a key=${name} href=${to(name)} aria-current=${tab === name ? "page" : undefined}>${label}${session?.by_type[name] ? html` <span class="quiet">${count(session.by_type[name])}</span>` : ""}</a>`)}</nav>
@@ -59,8 +59,8 @@ function Details({ session, all }) {
     ["Learned from", session.knowledge.pending ? `up to ${session.knowledge.processed_until}; more waits` : session.knowledge.processed_until ? `up to ${session.knowledge.processed_until}` : "not yet"]];
   const objects = [["Metadata", session.metadata], ["Preferences", session.preferences], ["Markers", session.markers], ["Settings of its own", session.overrides]];
   return html`<aside class="details" aria-label="About this session"><div class="head"><h2>About this session</h2><button onClick=${close}>Close</button></div>
-    <dl class="told">${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><${Text} text=${value} /></dd></div>`)}
-      ${objects.map(([name, value]) => Object.keys(value ?? {}).length > 0 && html`<div key=${name}><dt>${name}</dt><dd><code><${Text} text=${JSON.stringify(value)} most=${4000} /></code></dd></div>`)}</dl>
+    <dl class="told">${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${bdi(value)}</dd></div>`)}
+      ${objects.map(([name, value]) => Object.keys(value ?? {}).length > 0 && html`<div key=${name}><dt>${name}</dt><dd><code>${bdi(JSON.stringify(value), 4000)}</code></dd></div>`)}</dl>
     <div class="row"><${Deeds} all=${all} /></div></aside>`;
 }
 
@@ -68,5 +68,5 @@ function Files({ id }) {
   const load = useLoad((stop) => get(url`/sessions/${id}/files`, {}, stop), ["files", id], { topics: ["session"] });
   return html`<${Loaded} load=${load}>${(found) => html`<p class="quiet">Exactly as on disk, below the root.</p><table class="cards">
     <thead><tr><th scope="col">file</th><th scope="col" class="num">bytes</th><th scope="col">mode</th><th scope="col">changed</th></tr></thead>
-    <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono"><${Text} text=${one.name} /></td><td class="num">${count(one.bytes)} <span class="narrow">bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;
+    <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono">${bdi(one.name)}</td><td class="num">${count(one.bytes)} <span class="narrow">bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;
 }

@@ -9,7 +9,7 @@ import { useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
 import { Choice, Facet, Filters, Words } from "../parts/filters.js";
-import { Strip, Text } from "../parts/glyph.js";
+import { bdi, Strip } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { Grid } from "../parts/table.js";
 import { Loaded } from "../parts/trouble.js";
@@ -18,8 +18,8 @@ const PAGE = 200;
 const PAUSE = 1000;
 const SORTS = [["", "last entry"], ["-created", "newest"], ["created", "oldest"], ["id", "id"]];
 const COLUMNS = [
-  { name: "id", label: "session", cell: (one) => html`<a class="mono" href=${href(["sessions", one.id])} tabindex="-1"><${Text} text=${one.id} /></a>` },
-  { name: "who", label: "agents", cell: (one) => html`<${Text} text=${one.agent_ids.join(", ") || "–"} />${one.user_id && html` <span class="faint">for <${Text} text=${one.user_id} /></span>`}` },
+  { name: "id", label: "session", cell: (one) => html`<a class="mono" href=${href(["sessions", one.id])} tabindex="-1">${bdi(one.id)}</a>` },
+  { name: "who", label: "agents", cell: (one) => html`${bdi(one.agent_ids.join(", ") || "–")}${one.user_id && html` <span class="faint">for ${bdi(one.user_id)}</span>`}` },
   { name: "status", label: "state", cell: (one) => html`<span class="state" data-state=${one.state}>${one.state}</span>` },
   { name: "last", label: "last entry", cell: (one) => html`<time datetime=${one.last_entry_at} title=${whole(one.last_entry_at)}>${ago(one.last_entry_at)}</time>` },
   { name: "entries", label: "entries", cell: (one) => html`<span class="many">${count(one.entries)}</span> <${Strip} types=${one.by_type} />` },
@@ -35,7 +35,7 @@ const asked = () => {
 function useSessions() {
   const query = asked();
   const load = useLoad((stop) => get("/sessions", query, stop), ["sessions", query]);
-  const [list, set] = useState(/** @type {any} */ (null));
+  const [list, set] = useState();
   const [fresh, notice] = useState(0);
   const isFetching = useRef(false), timer = useRef(/** @type {any} */ (0)), mark = useRef(0);
   useEffect(() => { if (load.value) { set(load.value); notice(0); mark.current += 1; } }, [load.value]);
