@@ -31,9 +31,11 @@ def test_every_module_agrees_with_its_types(tmp_path: Path):
     assert done.returncode == 0
 
 
-# `get("/x")`, `post(url`/x/${id}`)`, `call("PUT", nodeUrl(…))`; a value in an address is one part.
+# `get("/x")`, `useGet("/x")`, `post(url`/x/${id}`)`, `call("PUT", nodeUrl(…))`; a value in an
+# address is one part.
 ASKED = re.compile(
-    r"""\b(?:(get|post)\(|call\("([A-Z]+)",\s)\s*(?:"(/[^"?]*)"|(?:url)?`((?:/|\$\{nodeUrl)[^`?]*)`"""
+    r"""\b(?:(?:use)?([Gg]et|post)\((?:\w+ && )?|call\("([A-Z]+)",\s)\s*"""
+    r"""(?:"(/[^"?]*)"|(?:url)?`((?:/|\$\{nodeUrl)[^`?]*)`"""
     r"""|(nodeUrl)\()"""
 )
 

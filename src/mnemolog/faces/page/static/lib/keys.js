@@ -1,8 +1,9 @@
 // Keys. A view says which it takes; every key has a visible control as well.
-import { signal } from "../vendor/preact.js";
+import { signal, useEffect, useRef } from "../vendor/preact.js";
 
 const OFF = "mnemolog.keys";
-/** @type {{keys: Record<string, {label: string, run: (event: KeyboardEvent) => void}>}[]} */
+/** @typedef {Record<string, [label: string, run: (event: KeyboardEvent) => void]>} Keys such as `j`, `g s`, `Ctrl k`, `Shift x` */
+/** @type {{current: Keys}[]} */
 const layers = [];
 let waiting = "", timer = 0;
 
@@ -17,18 +18,20 @@ export function toggleLetters() {
   localStorage.setItem(OFF, areOn.value ? "on" : "off");
 }
 
-/** Take keys while something is shown; the latest layer comes first. Returns how to stop.
- * @param {Record<string, {label: string, run: (event: KeyboardEvent) => void}>} keys such as `j`, `g s`, `Ctrl k`, `Shift x` */
-export function takeKeys(keys) {
-  const layer = { keys };
-  layers.unshift(layer);
-  return () => layers.splice(layers.indexOf(layer), 1);
+/** Take keys while something is shown; the latest layer comes first. @param {Keys} keys */
+export function useKeys(keys) {
+  const layer = useRef(keys);
+  layer.current = keys;
+  useEffect(() => {
+    layers.unshift(layer);
+    return () => layers.splice(layers.indexOf(layer), 1);
+  }, []);
 }
 
-/** All keys that do something now, for the list. */
+/** All keys that do something now, each with what it does, for the list. */
 export function knownKeys() {
   const known = new Map();
-  for (const layer of layers) for (const [key, { label }] of Object.entries(layer.keys)) if (!known.has(key)) known.set(key, label);
+  for (const { current } of layers) for (const [key, [label]] of Object.entries(current)) if (!known.has(key)) known.set(key, label);
   return [...known];
 }
 
@@ -51,10 +54,10 @@ addEventListener("keydown", (event) => {
   clearTimeout(timer);
   waiting = "";
   for (const layer of layers) {
-    const found = layer.keys[chord];
-    if (found) { event.preventDefault(); found.run(event); return; }
+    const found = layer.current[chord];
+    if (found) { event.preventDefault(); found[1](event); return; }
   }
-  if (isLetter && layers.some((layer) => Object.keys(layer.keys).some((key) => key.startsWith(`${name} `)))) {
+  if (isLetter && layers.some((layer) => Object.keys(layer.current).some((key) => key.startsWith(`${name} `)))) {
     waiting = name;
     timer = setTimeout(() => { waiting = ""; }, 1200);
   }

@@ -1,5 +1,5 @@
 // One stream of events for this tab. Events carry ids and counts, never content.
-import { effect, signal } from "../vendor/preact.js";
+import { effect, signal, useEffect, useRef } from "../vendor/preact.js";
 import { authorization, me } from "./api.js";
 import { route } from "./route.js";
 
@@ -23,6 +23,13 @@ export function listen(topics, told) {
   const names = [...topics, "resync"];
   for (const name of names) (listeners[name] ??= new Set()).add(told);
   return () => names.forEach((name) => listeners[name].delete(told));
+}
+
+/** The same while something is shown. @param {string[]} topics @param {(events: any[]) => void} told */
+export function useEvents(topics, told) {
+  const now = useRef(told);
+  now.current = told;
+  useEffect(() => listen(topics, (events) => now.current(events)), [topics.join()]);
 }
 
 export function start() {

@@ -1,12 +1,13 @@
 // Reading something for a view: skeleton after 150 ms, old answers dropped, trouble kept in place.
 import { useEffect, useRef, useState } from "../vendor/preact.js";
-import { listen } from "./live.js";
+import { get } from "./api.js";
+import { useEvents } from "./live.js";
 import { route } from "./route.js";
 
 /** @template T @param {(stop: AbortSignal) => Promise<T>} read @param {unknown[]} on what makes it read again
- * @param {{topics?: string[]}} [live] events after which it is read again
+ * @param {string[]} [topics] events after which it is read again
  * @returns {{value: T | null, trouble: any, isSlow: boolean, isBusy: boolean, again: () => void}} */
-export function useLoad(read, on, { topics = [] } = {}) {
+export function useLoad(read, on, topics = []) {
   const [state, set] = useState(/** @type {any} */ ({ value: null, trouble: null, isSlow: false, isBusy: true }));
   const [turn, again] = useState(0);
   const { agent, user } = route.value.query; // another scope, other answers
@@ -24,6 +25,9 @@ export function useLoad(read, on, { topics = [] } = {}) {
       .finally(() => clearTimeout(slow));
     return () => { clearTimeout(slow); stop.abort(); };
   }, [key, turn]);
-  useEffect(() => listen(topics, () => again((now) => now + 1)), [topics.join()]);
+  useEvents(topics, () => again((now) => now + 1));
   return { ...state, isBusy: state.isBusy || shown.current !== key, again: () => again((now) => now + 1) };
 }
+
+/** The same of one address; nothing while that is none. @param {string | false} address @param {Record<string, any>} [query] @param {string[]} [topics] @param {unknown} [on] */
+export const useGet = (address, query = {}, topics, on) => useLoad((stop) => (address ? get(address, query, stop) : Promise.resolve(null)), [address, query, on], topics);

@@ -1,7 +1,7 @@
 // A session in windows: some hundred entries at a time, the rest is fetched when it is near.
 import { useEffect, useRef, useState } from "../vendor/preact.js";
 import { get, url } from "./api.js";
-import { listen } from "./live.js";
+import { useEvents } from "./live.js";
 import { lex } from "./markdown.js";
 
 const FIRST = 60; // fills the highest window, and is soon there
@@ -65,7 +65,7 @@ export function useTimeline(id, { types, hidden, at }, screen) {
 
   useEffect(() => { set({ ...NOTHING, isBusy: true, trouble: null, fresh: 0 }); begin(at ? { around: at } : {}); }, [id, types, hidden]);
   useEffect(() => { if (at && now.current.items.length && !now.current.items.some((one) => one.entry.id === at)) begin({ around: at }); }, [at]);
-  useEffect(() => listen(["entry", "hidden"], (events) => {
+  useEvents(["entry", "hidden"], (events) => {
     if (events.some((one) => one.topic !== "entry")) return refresh();
     const wanted = types ? types.split(",") : null;
     const mine = events.filter((one) => one.session_id === id && (!wanted || wanted.includes(one.type)));
@@ -76,7 +76,7 @@ export function useTimeline(id, { types, hidden, at }, screen) {
     if (!fresh) return;
     if (now.current.after === null && screen.isAtEnd()) grow("after");
     else put((old) => ({ fresh: old.fresh + fresh, total: old.total + fresh, after: old.after ?? String(old.items.at(-1)?.place ?? 0) }));
-  }), [id, types, hidden]);
+  });
   return { ...state, begin, grow, refresh, drop, put };
 }
 

@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, get } from "../lib/api.js";
 import { draftOf, keepDraft } from "../lib/draft.js";
 import { ago } from "../lib/format.js";
-import { listen } from "../lib/live.js";
+import { useEvents } from "../lib/live.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, nodeUrl } from "../lib/nodes.js";
 import { Conflict } from "./conflict.js";
@@ -23,7 +23,7 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   const isTouched = draft.body !== draft.base.body || draft.title !== draft.base.title || draft.description !== draft.base.description || Boolean(draft.path && !node);
   useEffect(() => { box.current?.focus(); }, []);
   useEffect(() => { if (isTouched) keepDraft(name, draft); }, [draft]);
-  useEffect(() => listen(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); }), [path]);
+  useEvents(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); });
   const change = (name) => (event) => set({ ...draft, [name]: event.currentTarget.value });
   const save = async (body, hash) => {
     busy(true);

@@ -2,7 +2,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { canWrite } from "../lib/api.js";
 import { day, plural, time, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { useKeys } from "../lib/keys.js";
 import { change, entryHref, go, placeBefore, reading, route } from "../lib/route.js";
 import { useTimeline } from "../lib/timeline.js";
 import { hide } from "./acts.js";
@@ -108,14 +108,14 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
     change({ at: id }, { replace: true }); // Back leads to the same place
     go(entryHref(session, id));
   };
-  useEffect(() => takeKeys({
-    j: { label: "Next entry", run: () => move(1) }, k: { label: "Entry before", run: () => move(-1) },
-    Enter: { label: "Open", run: () => open(now.current.active) },
-    r: { label: "Raw line", run: () => setRaw((id) => (id === now.current.active ? "" : now.current.active)) },
-    h: { label: "Hide", run: () => conceal(entryOf(now.current.active)) },
-    "[": { label: "Day before", run: () => otherDay(-1) }, "]": { label: "Next day", run: () => otherDay(1) },
-    ".": { label: "Actions", run: () => find(now.current.active)?.querySelector(".acts button, .acts a")?.focus() },
-  }), [session, types, hidden]);
+  useKeys({
+    j: ["Next entry", () => move(1)], k: ["Entry before", () => move(-1)],
+    Enter: ["Open", () => open(now.current.active)],
+    r: ["Raw line", () => setRaw((id) => (id === now.current.active ? "" : now.current.active))],
+    h: ["Hide", () => conceal(entryOf(now.current.active))],
+    "[": ["Day before", () => otherDay(-1)], "]": ["Next day", () => otherDay(1)],
+    ".": ["Actions", () => find(now.current.active)?.querySelector(".acts button, .acts a")?.focus()],
+  });
   const follow = (id) => (event) => { if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return; event.preventDefault(); open(id); };
   const toEnd = async () => { change({ at: "" }, { replace: true }); await line.begin({}); scrollTo(0, document.documentElement.scrollHeight); };
 

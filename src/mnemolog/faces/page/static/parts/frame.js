@@ -1,8 +1,8 @@
 // The bar and the rail.
-import { html, useEffect, useRef } from "../vendor/preact.js";
+import { html, useRef } from "../vendor/preact.js";
 import { has, me } from "../lib/api.js";
 import { time } from "../lib/format.js";
-import { isEntered, takeKeys } from "../lib/keys.js";
+import { isEntered, useKeys } from "../lib/keys.js";
 import { line } from "../lib/live.js";
 import { change, go, href, route } from "../lib/route.js";
 import { waitingProposals } from "../lib/review.js";
@@ -36,15 +36,15 @@ export function Rail() {
 
 export function Bar() {
   const box = useRef();
-  useEffect(() => takeKeys({
-    "/": { label: "Search", run: () => box.current?.focus() },
-    "Ctrl k": { label: "Go to or do anything", run: () => menu.open() },
-    "?": { label: "Show the keys", run: () => menu.keys() },
-    z: { label: "Undo", run: () => undo() },
-    t: { label: "Theme", run: nextTheme },
-    u: { label: "Up", run: () => go(href(route.value.path.slice(0, route.value.path.includes("entries") ? 2 : -1))) },
-    ...Object.fromEntries(views().map((one) => [`g ${one.key}`, { label: one.label, run: () => go(href([one.name])) }])),
-  }), [me.value]);
+  useKeys({
+    "/": ["Search", () => box.current?.focus()],
+    "Ctrl k": ["Go to or do anything", () => menu.open()],
+    "?": ["Show the keys", () => menu.keys()],
+    z: ["Undo", () => undo()],
+    t: ["Theme", nextTheme],
+    u: ["Up", () => go(href(route.value.path.slice(0, route.value.path.includes("entries") ? 2 : -1)))],
+    ...Object.fromEntries(views().map((one) => [`g ${one.key}`, [one.label, () => go(href([one.name]))]])),
+  });
   const type = (event) => {
     const q = event.currentTarget.value;
     if (route.value.path[0] === "search") change({ q }, { replace: true });

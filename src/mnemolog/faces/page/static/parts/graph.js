@@ -27,7 +27,7 @@ const placeOf = (user, one) => (one.isFolder ? href(route.value.path, { ...route
 /** @param {{user: string, leaves: any[]}} props */
 export function Graph({ user, leaves }) {
   const { center = "", depth = "1" } = route.value.query;
-  const load = useLoad((stop) => near(user, center, depth, stop), ["graph", user, center, depth], { topics: ["node"] });
+  const load = useLoad((stop) => near(user, center, depth, stop), ["graph", user, center, depth], ["node"]);
   const title = leaves.find((one) => one.path === center)?.title ?? center;
   return html`<div class="head"><h1>${center ? html`What is near ${bdi(title, 80)}` : "All nodes and their links"}</h1>
       ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => html`<a key=${value} class="chip choice" href=${href(route.value.path, { ...route.value.query, depth: value })} aria-current=${depth === value ? "true" : undefined}>${label}</a>`)}<a class="chip choice" href=${href(route.value.path, { view: "graph" })}>everything</a></div>`}</div>

@@ -2,20 +2,19 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { get, post, url } from "../lib/api.js";
 import { bytes, count, entries, plural } from "../lib/format.js";
-import { listen } from "../lib/live.js";
+import { useEvents } from "../lib/live.js";
 
 const POLL = 1000;
 
 /** @param {{id: string, first?: any, children?: (job: any) => any}} props */
 export function Job({ id, first, children }) {
   const [job, set] = useState(first ?? null);
+  const read = () => get(url`/jobs/${id}`).then(set, () => {});
+  useEvents(["job"], (events) => { if (events.some((one) => one.id === id || one.topic === "resync")) read(); });
   useEffect(() => {
-    let isHere = true;
-    const read = () => get(url`/jobs/${id}`).then((now) => isHere && set(now)).catch(() => {});
     read();
-    const stop = listen(["job"], (events) => { if (events.some((one) => one.id === id || one.topic === "resync")) read(); });
     const timer = setInterval(read, POLL);
-    return () => { isHere = false; stop(); clearInterval(timer); };
+    return () => clearInterval(timer);
   }, [id]);
   if (!job) return null;
   const isOpen = ["queued", "running"].includes(job.state);

@@ -8,7 +8,7 @@ import { go, href } from "../lib/route.js";
 const shown = signal("");
 /** @type {any} */
 const actions = signal([]);
-/** What a view offers in the menu while it is shown. @param {{label: string, run: () => void}[]} offered @param {unknown[]} on */
+/** What a view offers in the menu while it is shown. @param {[label: string, run: () => void][]} offered @param {unknown[]} on */
 export const useActions = (offered, on) => useEffect(() => {
   actions.value = offered;
   return () => { actions.value = []; };
@@ -37,13 +37,13 @@ function Commands() {
   const [text, type] = useState("");
   const all = [
     ...actions.value,
-    ...PLACES.map(([label, view]) => ({ label, run: () => go(href([view])) })), { label: "Sign out", run: signOut },
-    ...(text ? [{ label: `Search for “${text}”`, run: () => go(href(["search"], { q: text })) }, { label: `Open session ${text}`, run: () => go(href(["sessions", text])) }] : []),
-  ].filter((one, at, list) => at >= list.length - (text ? 2 : 0) || one.label.toLowerCase().includes(text.toLowerCase()));
-  const run = (one) => { menu.close(); one?.run(); };
+    ...PLACES.map(([label, view]) => [label, () => go(href([view]))]), ["Sign out", signOut],
+    ...(text ? [[`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]] : []),
+  ].filter(([label], at, list) => at >= list.length - (text ? 2 : 0) || label.toLowerCase().includes(text.toLowerCase()));
+  const run = (one) => { menu.close(); one?.[1](); };
   return html`<form method="dialog" onSubmit=${(event) => { event.preventDefault(); run(all[0]); }}>
     <input autofocus value=${text} onInput=${typing(type)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
-    <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one.label}><button type="button" class="bare" onClick=${() => run(one)}>${one.label}</button></li>`)}</ul></form>`;
+    <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one[0]}><button type="button" class="bare" onClick=${() => run(one)}>${one[0]}</button></li>`)}</ul></form>`;
 }
 
 const Keys = () => html`<h2>Keys</h2>

@@ -1,10 +1,10 @@
 // One node: its text, what it rests on, who links to it, and what it was before.
-import { html, useEffect, useState } from "../vendor/preact.js";
-import { call, canWrite, get, post } from "../lib/api.js";
+import { html, useState } from "../vendor/preact.js";
+import { call, canWrite, post } from "../lib/api.js";
 import { draftOf } from "../lib/draft.js";
 import { ago, count, plural, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
-import { useLoad } from "../lib/load.js";
+import { useKeys } from "../lib/keys.js";
+import { useGet } from "../lib/load.js";
 import { Markdown, wikis } from "../lib/markdown.js";
 import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { go, href, route } from "../lib/route.js";
@@ -23,12 +23,12 @@ const LISTED = 100;
 export function Node({ user, path, link, leaves, changed }) {
   const isEditing = route.value.query.edit === "1" && canWrite();
   // While somebody types, nothing is read anew under them: a save tells what changed meanwhile.
-  const load = useLoad((stop) => get(nodeUrl(user, path), {}, stop), ["node", user, path], { topics: isEditing ? [] : ["node"] });
+  const load = useGet(nodeUrl(user, path), {}, isEditing ? [] : ["node"]);
   const again = () => { load.again(); changed(); };
-  useEffect(() => takeKeys({
-    e: { label: "Edit the node", run: () => go(nodeHref(user, path, { edit: 1 })) },
-    "[": { label: "Previous node", run: () => step(-1) }, "]": { label: "Next node", run: () => step(1) },
-  }), [user, path, leaves]);
+  useKeys({
+    e: ["Edit the node", () => go(nodeHref(user, path, { edit: 1 }))],
+    "[": ["Previous node", () => step(-1)], "]": ["Next node", () => step(1)],
+  });
   const step = (by) => { const at = leaves.findIndex((one) => one.path === path), next = leaves[at + by]; if (next) go(nodeHref(user, next.path)); };
   if (load.trouble?.status === 404) return html`<${Gone} user=${user} path=${path} changed=${again} />`;
   return html`<${Loaded} load=${load} rows=${6}>${(node) => (isEditing
@@ -40,7 +40,7 @@ const Crumbs = ({ user, path }) => html`<p class="small quiet"><a href=${href(["
 
 function Shown({ node, user, link, changed }) {
   const { path } = node;
-  useActions([{ label: "Edit this node", run: () => go(nodeHref(user, path, { edit: 1 })) }, { label: "Move this node…", run: () => move(user, node, changed) }, { label: "Delete this node…", run: () => remove(user, node, changed) }, { label: "Show what is near this node", run: () => go(href(["knowledge", user], { view: "graph", center: path })) }], [user, path, node.hash]);
+  useActions([["Edit this node", () => go(nodeHref(user, path, { edit: 1 }))], ["Move this node…", () => move(user, node, changed)], ["Delete this node…", () => remove(user, node, changed)], ["Show what is near this node", () => go(href(["knowledge", user], { view: "graph", center: path }))]], [user, path, node.hash]);
   return html`<article class="node stack"><header><${Crumbs} user=${user} path=${path} />
       <div class="head"><h1>${bdi(node.title, 200)}</h1><span class="small quiet" title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</span>
         ${canWrite() && html`<a class="button" href=${nodeHref(user, path, { edit: 1 })}>Edit</a>`}<a class="button" href=${href(["knowledge", user], { view: "graph", center: path })}>What is near</a>

@@ -1,8 +1,8 @@
 // The exact line of the file, and whether its checksum holds.
 import { html } from "../vendor/preact.js";
-import { get, url } from "../lib/api.js";
+import { url } from "../lib/api.js";
 import { bytes, count } from "../lib/format.js";
-import { useLoad } from "../lib/load.js";
+import { useGet } from "../lib/load.js";
 import { seen } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
@@ -10,7 +10,7 @@ const MOST = 64 * 1024;
 
 /** @param {{session: string, entry: string}} props */
 export function RawLine({ session, entry }) {
-  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${entry}/raw`, {}, stop), ["raw", session, entry]);
+  const load = useGet(url`/sessions/${session}/entries/${entry}/raw`);
   return html`<div class="raw"><${Loaded} load=${load} rows=${2}>${(found) => html`
     <p class="small"><strong class=${found.sum_ok ? "ok" : "danger"}>${found.sum_ok ? "✓ The checksum holds" : "✕ The checksum does not hold"}</strong>
       <span class="quiet"> · <code>${found.segment}</code> at byte ${count(found.offset)}, ${bytes(found.bytes)}${found.encoding === "utf-8" ? "" : `, shown as ${found.encoding}`}</span></p>

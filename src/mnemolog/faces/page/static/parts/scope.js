@@ -6,7 +6,7 @@ import { change, route } from "../lib/route.js";
 
 export function Scope() {
   const limits = me.value?.scope ?? {};
-  const load = useLoad((stop) => call("GET", "/sessions", { query: { limit: 1 }, signal: stop, isScoped: false }), ["scope"], { topics: ["session"] });
+  const load = useLoad((stop) => call("GET", "/sessions", { query: { limit: 1 }, signal: stop, isScoped: false }), ["scope"], ["session"]);
   const facets = load.value?.facets ?? {};
   return html`<${Choice} name="agent" label="Agent" limits=${limits.agents} known=${facets.agent ?? facets.agents} />
     <${Choice} name="user" label="User" limits=${limits.users} known=${facets.user ?? facets.users} />`;

@@ -1,6 +1,6 @@
 // A grid of rows of one height: one tab stop, arrow keys or j k, x selects, only rows in sight drawn.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { takeKeys } from "../lib/keys.js";
+import { useKeys } from "../lib/keys.js";
 import { reveal, useVirtual } from "../lib/virtual.js";
 
 /** The height of a row on this device. */
@@ -47,11 +47,11 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
     choose(next);
   };
   const row = () => now.current.rows[now.current.at];
-  useEffect(() => takeKeys({
-    j: { label: "Next row", run: () => move(document.activeElement?.closest("[data-at]") ? now.current.at + 1 : now.current.at) },
-    k: { label: "Row before", run: () => move(now.current.at - 1) },
-    ...(choose ? { x: { label: "Select", run: () => row() && pick(now.current.at, false) }, "Shift x": { label: "Select up to here", run: () => row() && pick(now.current.at, true) } } : {}),
-  }), [height]);
+  useKeys({
+    j: ["Next row", () => move(document.activeElement?.closest("[data-at]") ? now.current.at + 1 : now.current.at)],
+    k: ["Row before", () => move(now.current.at - 1)],
+    ...(choose ? { x: ["Select", () => row() && pick(now.current.at, false)], "Shift x": ["Select up to here", () => row() && pick(now.current.at, true)] } : {}),
+  });
   const press = (event) => {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
     if (event.key in steps) { event.preventDefault(); move(Math.max(0, Math.min(rows.length - 1, at + steps[event.key]))); }

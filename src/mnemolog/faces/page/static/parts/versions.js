@@ -1,8 +1,8 @@
 // Every version of a node with its reason; what one changed; and the way back to it.
 import { html, useEffect, useRef } from "../vendor/preact.js";
-import { canWrite, get, post } from "../lib/api.js";
+import { canWrite, post } from "../lib/api.js";
 import { ago, whole } from "../lib/format.js";
-import { useLoad } from "../lib/load.js";
+import { useGet } from "../lib/load.js";
 import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { route } from "../lib/route.js";
 import { Diff, telling } from "./diff.js";
@@ -15,7 +15,7 @@ const by = (name) => (name === "hand" ? "by hand, in the file" : `by ${name}`);
 
 /** @param {{user: string, path: string, hash?: string, stamp: unknown, changed: () => void}} props `hash` of the text now; none if the node is gone */
 export function Versions({ user, path, hash, stamp, changed }) {
-  const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions`, {}, stop), ["versions", user, path, stamp]);
+  const load = useGet(`${nodeUrl(user, path)}/versions`, {}, [], stamp);
   const { v, diff } = route.value.query;
   if (load.trouble?.status === 404) return null; // it never was
   return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
@@ -29,7 +29,7 @@ export function Versions({ user, path, hash, stamp, changed }) {
 
 function Version({ user, path, one, items, hash, changed }) {
   const against = route.value.query.diff;
-  const load = useLoad((stop) => get(`${nodeUrl(user, path)}/versions/${one.n}`, { diff: against }, stop), ["version", user, path, one.n, against]);
+  const load = useGet(`${nodeUrl(user, path)}/versions/${one.n}`, { diff: against });
   const now = items.at(-1), box = useRef();
   useEffect(() => { if (load.value) box.current?.scrollIntoView({ block: "center" }); }, [load.value]);
   const revert = () => back({ user, path, n: one.n, hash, changed });

@@ -1,10 +1,10 @@
 // One entry, looked at closely: what it says, where it came from, what it hangs together with.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { call, canWrite, get, url } from "../lib/api.js";
 import { draftOf, keepDraft, useDraft } from "../lib/draft.js";
 import { count, day, entries, score, typing, whole } from "../lib/format.js";
-import { focusOn, takeKeys } from "../lib/keys.js";
-import { useLoad } from "../lib/load.js";
+import { focusOn, useKeys } from "../lib/keys.js";
+import { useGet } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
 import { entryHref, go, href, route } from "../lib/route.js";
 import { hide } from "../parts/acts.js";
@@ -21,7 +21,7 @@ const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recal
 
 export function View() {
   const [, session, , id] = route.value.path;
-  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}`, {}, stop), ["entry", session, id], { topics: ["hidden"] });
+  const load = useGet(url`/sessions/${session}/entries/${id}`, {}, ["hidden"]);
   return html`${load.trouble && !load.value && html`<div class="head"><h1 class="mono">${bdi(id)}</h1></div>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
 }
 View.title = "Entry";
@@ -41,13 +41,13 @@ function Entry({ row, session, id, again }) {
     toast(proven(done.receipt));
     go(href(["sessions", session]), { replace: true });
   };
-  useEffect(() => takeKeys({
-    h: { label: "Hide", run: () => canWrite() && !row.hidden_at && conceal() },
-    e: { label: "Edit", run: () => canWrite() && edit((now) => !now) },
-    r: { label: "Raw line", run: () => focusOn(".raw pre") },
-    "[": { label: "Entry before", run: () => beside({ before_seq: row.place }) }, "]": { label: "Next entry", run: () => beside({ after_seq: row.place }) },
-    ".": { label: "Actions", run: () => focusOn(".deeds button") },
-  }), [session, id, row.hidden_at, row.place]);
+  useKeys({
+    h: ["Hide", () => canWrite() && !row.hidden_at && conceal()],
+    e: ["Edit", () => canWrite() && edit((now) => !now)],
+    r: ["Raw line", () => focusOn(".raw pre")],
+    "[": ["Entry before", () => beside({ before_seq: row.place })], "]": ["Next entry", () => beside({ after_seq: row.place })],
+    ".": ["Actions", () => focusOn(".deeds button")],
+  });
   return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← ${bdi(session)}</a></p>
     <div class="head"><h1><${Kind} type=${entry.type} /></h1>
       <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
@@ -71,7 +71,7 @@ function Facts({ row, session }) {
 }
 
 function Fading({ row }) {
-  const load = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
+  const load = useGet("/stats/decay");
   return html`<${Loaded} load=${load} rows=${3}>${(found) => {
     const curve = found.items.find((one) => one.type === row.entry.type);
     return curve ? html`<${Curve} curve=${curve} from=${row.entry.timestamp} now=${row.decay} />` : html`<p>${score(row.decay)} today.</p>`;
@@ -80,7 +80,7 @@ function Fading({ row }) {
 
 function Links({ session, id, user }) {
   const depth = Number(route.value.query.depth ?? 1);
-  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/links`, { depth }, stop), ["links", session, id, depth]);
+  const load = useGet(url`/sessions/${session}/entries/${id}/links`, { depth });
   const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> ${bdi(one.text, 140)}</a>` : html`<span class="dead mono">${bdi(one.id, 80)}</span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
   return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
@@ -90,7 +90,7 @@ function Links({ session, id, user }) {
 }
 
 function Revisions({ session, id, seq }) {
-  const load = useLoad((stop) => get(url`/sessions/${session}/entries/${id}/revisions`, {}, stop), ["revisions", session, id, seq], { topics: ["hidden"] });
+  const load = useGet(url`/sessions/${session}/entries/${id}/revisions`, {}, ["hidden"], seq);
   return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br />${bdi(titleOf(one.entry) || one.entry.reason || "", 200)}</li>`)}</ol>`}</>`;
 }
 

@@ -1,8 +1,8 @@
 // Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
 import { html, useState } from "../vendor/preact.js";
-import { canWrite, get, isOwner, post } from "../lib/api.js";
+import { canWrite, isOwner, post } from "../lib/api.js";
 import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
-import { useLoad } from "../lib/load.js";
+import { useGet, useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
 import { href } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
@@ -23,8 +23,8 @@ export function View() {
 View.title = "Forgetting";
 
 function Retention() {
-  const rules = useLoad((stop) => get("/retention", {}, stop), ["retention"]);
-  const plan = useLoad(() => post("/plans", { action: "retention", selector: {}, options: {} }), ["plan"], { topics: ["hidden"] });
+  const rules = useGet("/retention");
+  const plan = useLoad(() => post("/plans", { action: "retention", selector: {}, options: {} }), ["plan"], ["hidden"]);
   const run = async () => {
     const done = await carryOut({ action: "retention", selector: {}, title: "Run retention now", verb: (counts) => `Run: ${entries(counts.entries)}` });
     if (!done) return;
@@ -96,7 +96,7 @@ function Check({ started }) {
 }
 
 function Hidden() {
-  const load = useLoad((stop) => get("/hidden", { limit: 200 }, stop), ["hidden"], { topics: ["hidden"] });
+  const load = useGet("/hidden", { limit: 200 }, ["hidden"]);
   const back = ({ entry }) => attempt(async () => {
     await post("/hidden/restore", { session_id: entry.session_id, ids: [entry.id] });
     toast("Brought back.");
@@ -113,7 +113,7 @@ function Hidden() {
 
 function Audit() {
   const [cursor, go] = useState("");
-  const load = useLoad((stop) => get("/audit", { limit: 100, cursor }, stop), ["audit", cursor], { topics: ["hidden", "job"] });
+  const load = useGet("/audit", { limit: 100, cursor }, ["hidden", "job"]);
   return html`<${Loaded} load=${load}>${(found) => html`
     <p class=${found.chain_ok ? "ok" : "danger"}>${found.chain_ok ? "✓ The chain of the audit holds: no line was changed or removed." : `✕ ${found.chain_problem}`}</p>
     ${found.items.length === 0 ? html`<p class="empty">Nothing was deleted, erased, archived or backed up yet.</p>` : html`

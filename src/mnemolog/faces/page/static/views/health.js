@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { canWrite, get, has, post } from "../lib/api.js";
 import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
-import { useLoad } from "../lib/load.js";
+import { useGet } from "../lib/load.js";
 import { entryHref, href, route } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
@@ -33,8 +33,8 @@ const FIGURES = /** @type {[string, string, (value: number) => string][]} */ ([
 ]);
 
 function Now() {
-  const load = useLoad((stop) => get("/stats", {}, stop), ["stats"], { topics: ["health", "session"] });
-  const jobs = useLoad((stop) => get("/jobs", {}, stop), ["jobs"], { topics: ["job"] });
+  const load = useGet("/stats", {}, ["health", "session"]);
+  const jobs = useGet("/jobs", {}, ["job"]);
   return html`<div class="stack"><${Loaded} load=${load}>${(told) => html`
     <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />
       <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} />
@@ -50,7 +50,7 @@ const Figure = ({ label, value, link }) => html`<div class="figure"><dt>${label}
 const top = (counts) => Object.entries(counts).sort((one, other) => other[1] - one[1]).slice(0, 12);
 
 function Worker() {
-  const load = useLoad((stop) => get("/worker", {}, stop), ["worker"], { topics: ["worker"] });
+  const load = useGet("/worker", {}, ["worker"]);
   const look = () => attempt(async () => { await post("/worker/tick"); toast("The worker looked."); load.again(); });
   return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
     <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</span>
@@ -59,9 +59,9 @@ function Worker() {
 }
 
 function Charts() {
-  const growth = useLoad((stop) => get("/stats/series", { metric: "entries", step: "day" }, stop), ["growth"]);
-  const decay = useLoad((stop) => get("/stats/decay", {}, stop), ["decay"]);
-  const recalled = useLoad((stop) => get("/stats/recalled", {}, stop), ["recalled"]);
+  const growth = useGet("/stats/series", { metric: "entries", step: "day" });
+  const decay = useGet("/stats/decay");
+  const recalled = useGet("/stats/recalled");
   return html`<div class="stack">
     <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth: entries of each type, all that there were" isStepped t=${found.t} series=${summed(found.series)} />`
       : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
@@ -73,7 +73,7 @@ function Charts() {
 }
 
 function Figures({ name }) {
-  const load = useLoad((stop) => get("/stats/series", { metric: name }, stop), [name], { topics: ["health"] });
+  const load = useGet("/stats/series", { metric: name }, ["health"]);
   const caption = { "memory.operations.write.duration_ms": "Writes", "memory.operations.query.duration_ms": "Searches", "memory.locks.contention.count": "Waits for a lock" }[name];
   return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</${Loaded}>`;
 }
@@ -107,7 +107,7 @@ const SIGNS = { error: ["✕", "danger"], warning: ["▲", "warn"], note: ["●"
 
 function Doctor() {
   const isPrivate = route.value.query.privacy === "1";
-  const load = useLoad((stop) => get("/doctor", { privacy: isPrivate }, stop), ["doctor", isPrivate]);
+  const load = useGet("/doctor", { privacy: isPrivate });
   const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
   return html`<div class="stack"><div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
     <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
@@ -119,7 +119,7 @@ function Doctor() {
 const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
 
 function Settings() {
-  const load = useLoad((stop) => get("/settings", {}, stop), ["settings"]);
+  const load = useGet("/settings");
   const [text, type] = useState("");
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
     <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>

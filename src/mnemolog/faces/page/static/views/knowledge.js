@@ -1,8 +1,8 @@
 // What has been learned: the tree, a node, and the graph as a picture.
-import { html, useEffect, useMemo } from "../vendor/preact.js";
+import { html, useMemo } from "../vendor/preact.js";
 import { call, canWrite, me, url } from "../lib/api.js";
 import { plural } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
+import { useKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { linking, nodeHref } from "../lib/nodes.js";
 import { waitingProposals } from "../lib/review.js";
@@ -26,7 +26,7 @@ async function nodesOf(named, stop) {
 export function View() {
   const [, named, ...parts] = route.value.path;
   const path = parts.join("/");
-  const load = useLoad((stop) => nodesOf(named, stop), ["nodes", named ?? ""], { topics: ["node"] });
+  const load = useLoad((stop) => nodesOf(named, stop), ["nodes", named ?? ""], ["node"]);
   return html`<${Loaded} load=${load} rows=${10}>${(found) => html`<${Shelf} found=${found} path=${path} again=${load.again} />`}</${Loaded}>`;
 }
 View.title = "Knowledge";
@@ -36,7 +36,7 @@ function Shelf({ found, path, again }) {
   const { view, flag, new: wished } = route.value.query;
   const link = useMemo(() => linking(user, items), [user, items]);
   const isGraph = view === "graph" && !path, isNew = wished !== undefined && !path && canWrite();
-  useEffect(() => takeKeys({ n: { label: "New node", run: () => go(href(["knowledge", user], { new: 1 })) } }), [user]);
+  useKeys({ n: ["New node", () => go(href(["knowledge", user], { new: 1 }))] });
   const saved = (receipt) => { again(); toast(`Saved as v${receipt.version}.`); go(nodeHref(user, receipt.path)); };
   return html`<div class="knowledge" data-has=${path || isNew ? "node" : isGraph ? "graph" : "tree"}>
     <aside aria-label="Nodes"><${Places} found=${found} isGraph=${isGraph} />

@@ -1,10 +1,10 @@
 // What waits for a person's yes: what it would change, what it rests on; and what the worker gave up.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 import { canWrite, get, has, post, url } from "../lib/api.js";
 import { keepDraft, useDraft } from "../lib/draft.js";
 import { ago, entries, plural, typing, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
-import { useLoad } from "../lib/load.js";
+import { useKeys } from "../lib/keys.js";
+import { useGet } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { entryHref, href, route } from "../lib/route.js";
@@ -23,7 +23,7 @@ export function View() {
 View.title = "Review";
 
 function Waiting() {
-  const load = useLoad((stop) => get("/review", { limit: 200 }, stop), ["review"], { topics: ["review", "worker"] });
+  const load = useGet("/review", { limit: 200 }, ["review", "worker"]);
   const head = useRef();
   const step = (by) => {
     const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".proposal")]);
@@ -31,7 +31,7 @@ function Waiting() {
     cards[Math.max(0, Math.min(cards.length - 1, at + by))]?.focus();
   };
   const press = (name) => /** @type {any} */ ((document.activeElement?.closest(".proposal") ?? document.querySelector(".proposal"))?.querySelector(`[data-do="${name}"]`))?.click();
-  useEffect(() => takeKeys({ j: { label: "Next proposal", run: () => step(1) }, k: { label: "Previous proposal", run: () => step(-1) }, a: { label: "Accept the proposal", run: () => press("accept") }, e: { label: "Edit the proposal", run: () => press("edit") } }), []);
+  useKeys({ j: ["Next proposal", () => step(1)], k: ["Previous proposal", () => step(-1)], a: ["Accept the proposal", () => press("accept")], e: ["Edit the proposal", () => press("edit")] });
   const judged = () => { load.again(); head.current?.focus(); };
   return html`<div class="head"><h1 tabindex="-1" ref=${head}>Review</h1></div>
     <${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing waits for your yes. What agents learned from tools, and whatever would change SOUL.md or AGENTS.md, comes here first.</p>` : html`
@@ -89,13 +89,13 @@ const CAME = { tool: "came from a tool", recall: "came from memory itself", user
 const Sources = ({ sources }) => sources.length > 0 && html`<div><h3 class="quiet">Rests on ${entries(sources.length)}</h3><ul class="plain sources">${sources.slice(0, 20).map((one) => html`<${Rest} key=${`${one.session_id}/${one.entry_id}`} one=${one} />`)}</ul></div>`;
 
 function Rest({ one }) {
-  const load = useLoad((stop) => get(url`/sessions/${one.session_id}/entries/${one.entry_id}`, {}, stop), ["source", one.session_id, one.entry_id]);
+  const load = useGet(url`/sessions/${one.session_id}/entries/${one.entry_id}`);
   const entry = load.value?.entry;
   return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${entryHref(one.session_id, one.entry_id)}>${bdi(titleOf(entry), 160)}</a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
     <span class="small quiet">${load.trouble ? "it is gone or hidden" : CAME[one.origin] ?? one.origin}</span></li>`;
 }
 
 function GivenUp() {
-  const load = useLoad((stop) => get("/worker", {}, stop), ["parked"], { topics: ["worker"] });
+  const load = useGet("/worker", {}, ["worker"]);
   return load.value?.parked.length > 0 && html`<hr /><section class="stack" aria-label="Parked sessions"><h2>Parked sessions</h2><${Parked} parked=${load.value.parked} again=${load.again} /></section>`;
 }

@@ -2,8 +2,8 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
 import { count, entries, plural } from "../lib/format.js";
-import { isEntered, takeKeys } from "../lib/keys.js";
-import { listen } from "../lib/live.js";
+import { isEntered, useKeys } from "../lib/keys.js";
+import { useEvents } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
 import { Choice, Facet, Filters, listed } from "../parts/filters.js";
@@ -38,7 +38,7 @@ export function View() {
   const load = useLoad((stop) => (view === "hits" ? post("/search", JSON.parse(asked), { signal: stop }) : Promise.resolve(null)), ["search", asked, view]);
   const last = useRef();
   if (load.value) last.current = load.value;
-  useEffect(() => listen(["entry"], (events) => notice((many) => many + events.filter((one) => one.topic === "entry").length)), []);
+  useEvents(["entry"], (events) => notice((many) => many + events.filter((one) => one.topic === "entry").length));
   const found = last.current;
   const tab = (name, label) => html`<a href=${href(["search"], { ...route.value.query, view: name === "hits" ? "" : name })} aria-current=${view === name ? "page" : undefined}>${label}</a>`;
   return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<span class="small quiet" aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</span>`}</div>
@@ -71,11 +71,11 @@ function Hits({ found, q, isBusy }) {
     row?.scrollIntoView({ block: "nearest" });
   };
   const here = () => now.current.hits[now.current.at];
-  useEffect(() => takeKeys({
-    j: { label: "Next hit", run: () => move(box.current?.contains(document.activeElement) ? now.current.at + 1 : 0) }, k: { label: "Hit before", run: () => move(now.current.at - 1) },
-    w: { label: "Why", run: () => here() && setWhy((key) => (key === keyOf(here()) ? "" : keyOf(here()))) },
-    Enter: { label: "Open", run: () => here() && go(placeOf(here())) },
-  }), []);
+  useKeys({
+    j: ["Next hit", () => move(box.current?.contains(document.activeElement) ? now.current.at + 1 : 0)], k: ["Hit before", () => move(now.current.at - 1)],
+    w: ["Why", () => here() && setWhy((key) => (key === keyOf(here()) ? "" : keyOf(here())))],
+    Enter: ["Open", () => here() && go(placeOf(here()))],
+  });
   if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “${bdi(q, 80)}”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
   const left = found.total - found.hits.length;
   return html`<ol class="plain hits" ref=${box} aria-busy=${isBusy}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}

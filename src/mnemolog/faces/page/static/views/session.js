@@ -1,9 +1,9 @@
 // One session, read as a conversation.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { get, url } from "../lib/api.js";
+import { url } from "../lib/api.js";
 import { bytes, count, entries, percent, plural, whole } from "../lib/format.js";
-import { takeKeys } from "../lib/keys.js";
-import { useLoad } from "../lib/load.js";
+import { useKeys } from "../lib/keys.js";
+import { useGet } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
 import { Feed } from "../parts/feed.js";
@@ -17,7 +17,7 @@ const TABS = [["", "Timeline"], ["decision", "Decisions"], ["finding", "Findings
 
 export function View() {
   const id = route.value.path[1];
-  const load = useLoad((stop) => get(url`/sessions/${id}`, {}, stop), ["session", id], { topics: ["session", "hidden"] });
+  const load = useGet(url`/sessions/${id}`, {}, ["session", "hidden"]);
   useEffect(() => { document.title = `${id} · mnemolog`; });
   if (load.trouble && !load.value) return html`<div class="head"><h1 class="mono">${bdi(id)}</h1></div><${Trouble} trouble=${load.trouble} again=${load.again} />`;
   return html`<${Session} key=${id} id=${id} session=${load.value} again=${load.again} />`;
@@ -29,9 +29,9 @@ function Session({ id, session, again }) {
   const { tab = "", types, details, hidden, agent = "", user = "" } = route.value.query;
   const [seen, see] = useState([0, 0]);
   const hasSeen = seen[1] > 0;
-  const map = useLoad((stop) => (hasSeen ? get(url`/sessions/${id}/minimap`, { buckets: 160 }, stop) : Promise.resolve(null)), ["minimap", id, hasSeen]);
+  const map = useGet(hasSeen && url`/sessions/${id}/minimap`, { buckets: 160 });
   const all = session ? deeds([session], (word) => (word === "Delete" ? go(href(["sessions"])) : again())) : [];
-  useActions(all.map((deed) => ({ ...deed, label: `${deed.word} this session…` })), [id, session?.state]);
+  useActions(all.map((deed) => [`${deed.word} this session…`, deed.run]), [id, session?.state]);
   const buckets = map.value?.buckets ?? [];
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
   const to = (name) => href(["sessions", id], { tab: name });
@@ -51,7 +51,7 @@ function Session({ id, session, again }) {
 
 function Details({ session, all }) {
   const close = () => change({ details: "" }, { replace: true });
-  useEffect(() => takeKeys({ Escape: { label: "Close", run: close } }), []);
+  useKeys({ Escape: ["Close", close] });
   const told = [["User", session.user_id ?? "–"], ["Agents", session.agent_ids.join(", ") || "–"], ["Made", whole(session.created_at)], ["Last entry", whole(session.last_entry_at)],
     ["Size", `${bytes(session.size_bytes)} of ${bytes(session.limit_bytes)} (${percent(session.limit_bytes ? session.size_bytes / session.limit_bytes : 0)})`],
     ["By agent", Object.entries(session.by_agent).map(([name, many]) => `${name} ${count(many)}`).join(", ") || "–"],
@@ -65,7 +65,7 @@ function Details({ session, all }) {
 }
 
 function Files({ id }) {
-  const load = useLoad((stop) => get(url`/sessions/${id}/files`, {}, stop), ["files", id], { topics: ["session"] });
+  const load = useGet(url`/sessions/${id}/files`, {}, ["session"]);
   return html`<${Loaded} load=${load}>${(found) => html`<p class="quiet">Exactly as on disk, below the root.</p><table class="cards">
     <thead><tr><th scope="col">file</th><th scope="col" class="num">bytes</th><th scope="col">mode</th><th scope="col">changed</th></tr></thead>
     <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono">${bdi(one.name)}</td><td class="num">${count(one.bytes)} <span class="narrow">bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;

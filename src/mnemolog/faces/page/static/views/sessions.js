@@ -3,9 +3,9 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { canWrite, get } from "../lib/api.js";
 import { DEMO } from "../lib/demo.js";
 import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
-import { focusOn, takeKeys } from "../lib/keys.js";
-import { listen } from "../lib/live.js";
-import { useLoad } from "../lib/load.js";
+import { focusOn, useKeys } from "../lib/keys.js";
+import { useEvents } from "../lib/live.js";
+import { useGet, useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
 import { Choice, Facet, Filters, Words } from "../parts/filters.js";
@@ -34,7 +34,7 @@ const asked = () => {
 /** The list, grown by cursors; what arrives never moves what is being pointed at. */
 function useSessions() {
   const query = asked();
-  const load = useLoad((stop) => get("/sessions", query, stop), ["sessions", query]);
+  const load = useGet("/sessions", query);
   const [list, set] = useState();
   const [fresh, notice] = useState(0);
   const isFetching = useRef(false), timer = useRef(/** @type {any} */ (0)), mark = useRef(0);
@@ -56,7 +56,7 @@ function useSessions() {
       set((now) => (isBusy && now?.items.length ? merged(now, next, notice) : (notice(0), next)));
     } catch { /* the dot tells */ }
   };
-  useEffect(() => listen(["session", "entry", "hidden"], () => { timer.current ||= setTimeout(refresh, PAUSE / 4); }), []);
+  useEvents(["session", "entry", "hidden"], () => { timer.current ||= setTimeout(refresh, PAUSE / 4); });
   return { load: { ...load, value: list }, fresh, more, again: load.again };
 }
 
@@ -81,8 +81,8 @@ export function View() {
   useEffect(() => { choose(new Set()); }, [state, q, agent, user]);
   const items = load.value?.items ?? [], picked = items.filter((one) => chosen.has(one.id)), demo = items.filter((one) => DEMO.includes(one.id));
   const all = deeds(picked, () => { choose(new Set()); again(); });
-  useActions(all, [chosen, items]);
-  useEffect(() => takeKeys({ ".": { label: "Actions", run: () => focusOn(".bulk button") } }), []);
+  useActions(all.map((deed) => [deed.label, deed.run]), [chosen, items]);
+  useKeys({ ".": ["Actions", () => focusOn(".bulk button")] });
   return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
     <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</${Filters}>
