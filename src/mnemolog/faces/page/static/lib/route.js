@@ -36,8 +36,11 @@ export function go(address, { replace = false } = {}) {
   if (!replace) scrollTo(0, 0);
 }
 
+/** This view with some of its query changed. @param {Record<string, unknown>} changes */
+export const here = (changes) => href(route.value.path, { ...route.value.query, ...changes });
+
 /** Change some of the query and stay in the view. @param {Record<string, unknown>} changes @param {{replace?: boolean}} [how] */
-export const change = (changes, how) => go(href(route.value.path, { ...route.value.query, ...changes }), how);
+export const change = (changes, how) => go(here(changes), how);
 
 /** What is read now, told by a view in which pixels say too little: an entry, and how far from the top it stands.
  * @type {{current: null | (() => {entry: string, from: number} | null)}} */

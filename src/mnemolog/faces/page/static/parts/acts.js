@@ -6,6 +6,7 @@ import { carryOut, finished } from "../lib/plans.js";
 import { undoable } from "../lib/undo.js";
 import { confirm } from "./dialog.js";
 import { titleOf } from "./entry.js";
+import { Select } from "./filters.js";
 import { proven } from "./job.js";
 import { attempt, toast } from "./toast.js";
 
@@ -69,7 +70,7 @@ const LAYOUTS = [["json", "JSON"], ["jsonl", "JSON lines"], ["markdown", "Markdo
 
 async function exported(ids) {
   const layout = signal("json");
-  const Body = () => html`<label>Layout <select value=${layout.value} onChange=${(event) => { layout.value = event.currentTarget.value; }}>${LAYOUTS.map(([value, word]) => html`<option key=${value} value=${value}>${word}</option>`)}</select></label>`;
+  const Body = () => html`<${Select} label="Layout" value=${layout.value} options=${LAYOUTS} choose=${(one) => { layout.value = one; }} />`;
   const made = await confirm({ title: `Export ${what(ids)}`, sentence: `${plural(ids.length, "file")}, one for each session, handed to your browser. Nothing changes here.`, verb: `Export ${plural(ids.length, "session")}`, body: html`<${Body} />`, run: () => exports(ids, layout.value) });
   if (made) toast(`Exported ${plural(made.length, "session")}, ${bytes(made.reduce((all, one) => all + one.bytes, 0))}.`);
 }

@@ -29,11 +29,8 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     draw();
     const watch = new ResizeObserver(() => chart?.setSize({ width: box.current.clientWidth, height }));
     watch.observe(box.current);
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    scheme.addEventListener("change", draw);
-    const theme = new MutationObserver(draw);
-    theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    return () => { isHere = false; watch.disconnect(); theme.disconnect(); scheme.removeEventListener("change", draw); chart?.destroy(); };
+    const stop = onTheme(draw);
+    return () => { isHere = false; watch.disconnect(); stop(); chart?.destroy(); };
   }, [key]);
   const rows = (x ?? t).map((at, row) => [isTime ? (x ? at : whole(at)) : `${count(at)} ${xUnit}`, ...names.map((name) => shown(series[name][row]))]);
   return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">in ${unit}</span>`}</figcaption>
@@ -47,6 +44,14 @@ const COLOURS_OF = Object.fromEntries(["conversation", "decision", "finding", "p
 
 /** A line for several types has the colour of the first. */
 const colourOf = (name, at) => COLOURS_OF[name.split(", ")[0]] ?? COLOURS[at % COLOURS.length];
+
+/** Be told of another theme; returns how to stop. @param {() => void} told */
+export function onTheme(told) {
+  const theme = new MutationObserver(told), scheme = matchMedia("(prefers-color-scheme: dark)");
+  theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  scheme.addEventListener("change", told);
+  return () => { theme.disconnect(); scheme.removeEventListener("change", told); };
+}
 
 /** What a token looks like now, in the theme that is on. */
 export function paint(token) {

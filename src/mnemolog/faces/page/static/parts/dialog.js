@@ -1,7 +1,8 @@
 // Dialogs say what will happen; the button repeats it; focus begins on Cancel and returns after.
-import { html, signal, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { Trouble } from "./trouble.js";
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { typing } from "../lib/format.js";
+import { sending, useTask } from "../lib/task.js";
+import { Trouble } from "./trouble.js";
 
 /** @type {any} */
 const open = signal(null);
@@ -16,32 +17,31 @@ export function Dialogs() {
   return open.value ? html`<${Asking} key=${open.value.key} plan=${open.value} />` : null;
 }
 
-function Asking({ plan }) {
+/** What lies over the page until it is left. @param {{leave: () => void, children?: any, [name: string]: any}} props */
+export function Modal({ leave, children, ...more }) {
   const box = useRef();
-  const [typed, type] = useState("");
-  const [isBusy, busy] = useState(false);
-  const [trouble, fail] = useState(null);
   useLayoutEffect(() => {
     const dialog = box.current;
     dialog.showModal();
-    dialog.querySelector("[data-first]").focus();
-    plan.wait?.then(leave, fail);
+    dialog.querySelector("[data-first]")?.focus();
     return () => dialog.close(); // gives the focus back
   }, []);
+  return html`<dialog ref=${box} ...${more} onCancel=${sending(leave)}>${children}</dialog>`;
+}
+
+function Asking({ plan }) {
+  const [typed, type] = useState("");
+  const { isBusy, trouble, run } = useTask();
   const leave = (value) => { if (open.value === plan) open.value = null; plan.answer(value); };
-  const run = async () => {
-    busy(true);
-    fail(null);
-    try { leave(await plan.run()); } catch (error) { fail(error); busy(false); }
-  };
-  const isReady = !plan.typed || typed.trim() === String(plan.typed);
-  return html`<dialog ref=${box} aria-labelledby="asking" onCancel=${(event) => { event.preventDefault(); if (!isBusy) leave(null); }}>
+  useEffect(() => { if (plan.wait) run(() => plan.wait.then(leave)); }, []);
+  const isHeld = isBusy && Boolean(plan.run), isReady = !plan.typed || typed.trim() === String(plan.typed);
+  return html`<${Modal} aria-labelledby="asking" leave=${() => isHeld || leave(null)}>
     <h2 id="asking">${plan.title}</h2>
     <p>${plan.sentence}</p>
     ${plan.body}
     ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${typing(type)} autocomplete="off" /></label>`}
     <${Trouble} trouble=${trouble} />
-    <div class="actions">${plan.other && html`<button class="bare" disabled=${isBusy} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isBusy} onClick=${() => leave(null)}>Cancel</button>
-    ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${run}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
-  </dialog>`;
+    <div class="actions">${plan.other && html`<button class="bare" disabled=${isHeld} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isHeld} onClick=${() => leave(null)}>Cancel</button>
+    ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${() => run(async () => leave(await plan.run()))}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
+  </${Modal}>`;
 }

@@ -6,6 +6,7 @@ import { ago } from "../lib/format.js";
 import { useEvents } from "../lib/live.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, nodeUrl } from "../lib/nodes.js";
+import { sending, useTask } from "../lib/task.js";
 import { Conflict } from "./conflict.js";
 import { Trouble } from "./trouble.js";
 
@@ -14,8 +15,7 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   const name = `${user}/${node?.path ?? ""}`;
   const [draft, set] = useState(() => draftOf(name) ?? fresh(node, wished));
   const [kept] = useState(() => draftOf(name)?.at);
-  const [trouble, fail] = useState();
-  const [isBusy, busy] = useState(false);
+  const { isBusy, trouble, run } = useTask();
   const [theirs, differ] = useState();
   const [hasMoved, moved] = useState(false);
   const box = useRef();
@@ -25,28 +25,23 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   useEffect(() => { if (isTouched) keepDraft(name, draft); }, [draft]);
   useEvents(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); });
   const change = (name) => (event) => set({ ...draft, [name]: event.currentTarget.value });
-  const save = async (body, hash) => {
-    busy(true);
-    fail(null);
+  const save = (body, hash) => run(async () => {
     try {
       const receipt = await call("PUT", nodeUrl(user, path), { body: { body, title: draft.title || null, description: draft.description || null, reason: draft.reason }, headers: hash ? { "if-match": `"${hash}"` } : {} });
       keepDraft(name, null);
       saved(receipt);
-    } catch (error) {
-      if (error.status === 412) await meet(error, body); else fail(error);
-      busy(false);
-    }
-  };
+    } catch (error) { if (error.status === 412) await meet(error, body); else throw error; }
+  });
   const meet = async (error, mine) => {
     const now = await get(nodeUrl(user, path)).catch(() => ({ body: bodyOf(error.told.theirs ?? ""), hash: error.told.hash ?? "" }));
     set((before) => ({ ...before, body: mine }));
     differ({ body: now.body, hash: now.hash });
   };
+  const send = sending(() => save(draft.body, draft.base.hash));
   const drop = () => { keepDraft(name, null); leave(); };
   if (theirs) return html`<${Conflict} key=${theirs.hash} base=${draft.base.body} theirs=${theirs.body} mine=${draft.body} isBusy=${isBusy} done=${(text) => save(text, theirs.hash)} leave=${() => differ(null)} />
     <${Trouble} trouble=${trouble} />`;
-  return html`<form class="stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${(event) => { event.preventDefault(); save(draft.body, draft.base.hash); }}
-      onKeyDown=${(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); save(draft.body, draft.base.hash); } }}>
+  return html`<form class="stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${send} onKeyDown=${(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event)}>
     ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${() => { keepDraft(name, null); set(fresh(node)); }}>Begin anew</button></p>`}
     ${hasMoved && html`<p class="warn small" role="status">The node has changed meanwhile. When you save, both texts are shown side by side.</p>`}
     <div class="fields">${!node && html`<label class="field">Address<input required value=${draft.path} onInput=${change("path")} placeholder="projects/payment-system" autocomplete="off" /></label>`}

@@ -1,8 +1,9 @@
 // Filters: facets with counts as links, so that each is an address; choices; a text that waits a moment.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { count } from "../lib/format.js";
-import { change, href, route } from "../lib/route.js";
+import { count, typing } from "../lib/format.js";
+import { change, here, route } from "../lib/route.js";
 import { bdi } from "./glyph.js";
+import { choice } from "./tabs.js";
 
 const isWide = matchMedia("(min-width: 801px)").matches;
 
@@ -22,17 +23,20 @@ export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) 
   if (!known.length) return null;
   const link = (value) => {
     const next = on.includes(value) ? on.filter((one) => one !== value) : isMany ? [...on, value] : [value];
-    return href(route.value.path, { ...route.value.query, [name]: next.join(",") });
+    return here({ [name]: next.join(",") });
   };
   const shown = isOpen ? known.slice(0, 60) : known.slice(0, most);
   return html`<div class="facet" role="group" aria-label=${label}><span class="small quiet">${label}</span>
-    ${shown.map(([value, many]) => html`<a key=${value} class="chip choice" title=${value} href=${link(value)} aria-current=${on.includes(value) ? "true" : undefined}>${glyph?.(value)}${bdi(value, 40)} <span class="quiet">${count(many)}</span></a>`)}
+    ${shown.map(([value, many]) => choice(html`${glyph?.(value)}${bdi(value, 40)} <span class="quiet">${count(many)}</span>`, link(value), on.includes(value), { key: value, title: value }))}
     ${known.length > most && html`<button class="bare small" onClick=${() => open(!isOpen)}>${isOpen ? "fewer" : `${count(known.length - most)} more`}</button>`}</div>`;
 }
 
+/** One of several. @param {{label: string, options: [string | number, string][], value?: string, choose: (value: string) => void}} props */
+export const Select = ({ label, options, value, choose }) => html`<label class="small">${label} <select value=${value} onChange=${typing(choose)}>
+  ${options.map(([one, word]) => html`<option key=${one} value=${one}>${word}</option>`)}</select></label>`;
+
 /** One of several, kept in the URL. @param {{name: string, label: string, options: [string, string][]}} props */
-export const Choice = ({ name, label, options }) => html`<label class="small">${label} <select value=${route.value.query[name] ?? ""} onChange=${(event) => change({ [name]: event.currentTarget.value })}>
-  ${options.map(([value, word]) => html`<option key=${value} value=${value}>${word}</option>`)}</select></label>`;
+export const Choice = ({ name, label, options }) => html`<${Select} label=${label} options=${options} value=${route.value.query[name] ?? ""} choose=${(value) => change({ [name]: value })} />`;
 
 /** A text in the URL, changed a moment after the last letter. @param {{name: string, label: string, placeholder?: string}} props */
 export function Words({ name, label, placeholder }) {

@@ -5,6 +5,7 @@ import { fillDemo } from "../lib/demo.js";
 import { keepDraft, useDraft } from "../lib/draft.js";
 import { typing } from "../lib/format.js";
 import { go, href } from "../lib/route.js";
+import { sending, useTask } from "../lib/task.js";
 import { Copied } from "./copied.js";
 import { toast } from "./toast.js";
 import { Trouble } from "./trouble.js";
@@ -34,24 +35,18 @@ export function FirstRun() {
 function Write() {
   const [draft, type] = useDraft("first");
   const [isOpen, open] = useState(draft && "kept");
-  const [isBusy, busy] = useState(false);
-  const [trouble, fail] = useState(null);
+  const { isBusy, trouble, run } = useTask();
   const box = useRef();
   useLayoutEffect(() => { if (isOpen === "now") box.current.focus(); }, [isOpen]);
-  const write = async (event) => {
-    event.preventDefault();
+  const write = sending(() => run(async () => {
     const text = draft.trim();
     if (!text) return;
-    busy(true);
-    fail(null);
-    try {
-      const session = await post("/sessions", { agent_ids: ["page"] });
-      const receipt = await post(url`/sessions/${session.id}/entries`, { type: "note", agent_id: "page", content: text });
-      keepDraft("first", null);
-      toast("Written. Search finds it, and it is open in its session.", { action: "Open", run: () => go(href(["sessions", session.id], { at: receipt.id })) });
-      go(href(["search"], { q: text.slice(0, 120) }));
-    } catch (error) { fail(error); busy(false); }
-  };
+    const session = await post("/sessions", { agent_ids: ["page"] });
+    const receipt = await post(url`/sessions/${session.id}/entries`, { type: "note", agent_id: "page", content: text });
+    keepDraft("first", null);
+    toast("Written. Search finds it, and it is open in its session.", { action: "Open", run: () => go(href(["sessions", session.id], { at: receipt.id })) });
+    go(href(["search"], { q: text.slice(0, 120) }));
+  }));
   if (!isOpen) return html`<button class="main" onClick=${() => open("now")}>Write a first entry…</button>`;
   return html`<form class="stack" onSubmit=${write}><textarea ref=${box} rows="3" value=${draft} onInput=${typing(type)} aria-label="The first entry" placeholder="Something worth remembering" required></textarea>
     <div class="row"><button class="main" disabled=${isBusy}>${isBusy ? "Writing…" : "Write it"}</button></div><${Trouble} trouble=${trouble} /></form>`;
@@ -66,12 +61,8 @@ function Connect() {
 }
 
 function Fill() {
-  const [isBusy, busy] = useState(false);
-  const [trouble, fail] = useState(null);
-  const fill = async () => {
-    busy(true);
-    try { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); } catch (error) { fail(error); busy(false); }
-  };
+  const { isBusy, trouble, run } = useTask();
+  const fill = () => run(async () => { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); });
   return html`<button disabled=${isBusy} onClick=${fill}>${isBusy ? "Writing…" : "Fill with the demo week"}</button>
     <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p><${Trouble} trouble=${trouble} />`;
 }

@@ -7,10 +7,11 @@ import { useLoad } from "../lib/load.js";
 import { startWorker } from "../lib/markdown.js";
 import { nodeHref, nodeUrl } from "../lib/nodes.js";
 import { draw, fitting, looks, radius, towards } from "../lib/picture.js";
-import { change, go, href, route } from "../lib/route.js";
-import { paint } from "./chart.js";
+import { change, go, here, href, route } from "../lib/route.js";
+import { onTheme, paint } from "./chart.js";
 import { Facet, listed } from "./filters.js";
 import { bdi } from "./glyph.js";
+import { choice } from "./tabs.js";
 import { Loaded } from "./trouble.js";
 
 const DEPTHS = [["1", "1 link"], ["2", "2 links"], ["3", "3 links"]];
@@ -22,7 +23,7 @@ const near = (user, center, depth, stop) => Promise.all([
 ]);
 
 /** Where a node leads; a folder opens. */
-const placeOf = (user, one) => (one.isFolder ? href(route.value.path, { ...route.value.query, open: [...listed("open"), one.folder].join(",") }) : nodeHref(user, one.path));
+const placeOf = (user, one) => (one.isFolder ? here({ open: [...listed("open"), one.folder].join(",") }) : nodeHref(user, one.path));
 
 /** @param {{user: string, leaves: any[]}} props */
 export function Graph({ user, leaves }) {
@@ -30,7 +31,7 @@ export function Graph({ user, leaves }) {
   const load = useLoad((stop) => near(user, center, depth, stop), ["graph", user, center, depth], ["node"]);
   const title = leaves.find((one) => one.path === center)?.title ?? center;
   return html`<div class="head"><h1>${center ? html`What is near ${bdi(title, 80)}` : "All nodes and their links"}</h1>
-      ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => html`<a key=${value} class="chip choice" href=${href(route.value.path, { ...route.value.query, depth: value })} aria-current=${depth === value ? "true" : undefined}>${label}</a>`)}<a class="chip choice" href=${href(route.value.path, { view: "graph" })}>everything</a></div>`}</div>
+      ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => choice(label, here({ depth: value }), depth === value))}${choice("everything", href(route.value.path, { view: "graph" }))}</div>`}</div>
     <${Loaded} load=${load} rows=${8}>${([told, node]) => (told.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Both} told=${told} outgoing=${node.outgoing} user=${user} />`)}</${Loaded}>`;
 }
 
@@ -78,11 +79,9 @@ function Picture({ graph, user }) {
   useEffect(redraw, [at, isBusy]);
   useEffect(() => {
     const again = () => { if (state.current && box.current) { state.current.view = fitting(state.current.places, box.current.clientWidth, box.current.clientHeight); drawn.current(); } };
-    const size = new ResizeObserver(again), theme = new MutationObserver(again), scheme = matchMedia("(prefers-color-scheme: dark)");
+    const size = new ResizeObserver(again), stop = onTheme(again);
     size.observe(box.current);
-    theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    scheme.addEventListener("change", again);
-    return () => { size.disconnect(); theme.disconnect(); scheme.removeEventListener("change", again); };
+    return () => { size.disconnect(); stop(); };
   }, []);
   const open = (one) => graph.nodes[one] && !graph.nodes[one].isDead && go(placeOf(user, graph.nodes[one]));
   const keys = (event) => {

@@ -1,9 +1,11 @@
 // Go to or do anything, and the list of keys.
-import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { html, signal, useEffect, useState } from "../vendor/preact.js";
 import { signOut } from "../lib/api.js";
 import { typing } from "../lib/format.js";
 import { areOn, knownKeys, toggleLetters } from "../lib/keys.js";
 import { go, href } from "../lib/route.js";
+import { sending } from "../lib/task.js";
+import { Modal } from "./dialog.js";
 
 const shown = signal("");
 /** @type {any} */
@@ -19,18 +21,9 @@ const PLACES = [["Sessions", "sessions"], ["Search", "search"], ["Knowledge", "k
 
 export function Menu() {
   if (!shown.value) return null;
-  return html`<${Box} key=${shown.value} label=${shown.value === "menu" ? "Go to or do anything" : "Keys"}>
-    ${shown.value === "menu" ? html`<${Commands} />` : html`<${Keys} />`}</${Box}>`;
-}
-
-function Box({ label, children }) {
-  const box = useRef();
-  useLayoutEffect(() => {
-    const dialog = box.current;
-    dialog.showModal();
-    return () => dialog.close(); // gives the focus back
-  }, []);
-  return html`<dialog ref=${box} aria-label=${label} onCancel=${(event) => { event.preventDefault(); menu.close(); }} onClick=${(event) => event.target === box.current && menu.close()}>${children}</dialog>`;
+  const isMenu = shown.value === "menu";
+  return html`<${Modal} key=${shown.value} aria-label=${isMenu ? "Go to or do anything" : "Keys"} leave=${menu.close} onClick=${(event) => event.target === event.currentTarget && menu.close()}>
+    <${isMenu ? Commands : Keys} /></${Modal}>`;
 }
 
 function Commands() {
@@ -41,7 +34,7 @@ function Commands() {
     ...(text ? [[`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]] : []),
   ].filter(([label], at, list) => at >= list.length - (text ? 2 : 0) || label.toLowerCase().includes(text.toLowerCase()));
   const run = (one) => { menu.close(); one?.[1](); };
-  return html`<form method="dialog" onSubmit=${(event) => { event.preventDefault(); run(all[0]); }}>
+  return html`<form method="dialog" onSubmit=${sending(() => run(all[0]))}>
     <input autofocus value=${text} onInput=${typing(type)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
     <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one[0]}><button type="button" class="bare" onClick=${() => run(one)}>${one[0]}</button></li>`)}</ul></form>`;
 }

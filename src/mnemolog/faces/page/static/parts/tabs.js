@@ -13,3 +13,6 @@ export const openTab = (tabs) => (offered(tabs).find(([name]) => name === route.
 /** @param {{tabs: Kinds, label: string}} props */
 export const Tabs = ({ tabs, label }) => html`<nav class="tabs" aria-label=${label}>${offered(tabs).map(([name, word]) => html`
   <a key=${name} href=${href(route.value.path, { tab: name })} aria-current=${openTab(tabs) === name ? "page" : undefined}>${word}</a>`)}</nav>`;
+
+/** One of several addresses, as a chip. @param {any} words @param {string} address @param {boolean} [isOn] @param {object} [more] */
+export const choice = (words, address, isOn = false, more = {}) => html`<a class="chip choice" href=${address} aria-current=${isOn ? "true" : undefined} ...${more}>${words}</a>`;

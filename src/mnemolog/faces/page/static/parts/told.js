@@ -3,7 +3,8 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
 import { count, plural } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
-import { change, entryHref, href, route } from "../lib/route.js";
+import { change, entryHref, here, href, route } from "../lib/route.js";
+import { Select } from "./filters.js";
 import { bdi, seen } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
@@ -23,8 +24,8 @@ export function ContextBlock({ q }) {
   const [text, wait] = useState(q);
   useEffect(() => { const timer = setTimeout(() => wait(q), 200); return () => clearTimeout(timer); }, [q]);
   const load = useLoad((stop) => post("/context", { text, session_id: session || null, budget_tokens: Number(budget) }, { signal: stop }), ["context", text, session, budget]);
-  return html`<div class="stack"><div class="row"><label class="small">Budget <select value=${budget} onChange=${(event) => change({ budget: event.currentTarget.value })}>${BUDGETS.map((one) => html`<option key=${one} value=${String(one)}>${count(one)} tokens</option>`)}</select></label>
-      ${session && html`<span class="chip">session ${bdi(session)} <a href=${href(["search"], { ...route.value.query, session: "" })}>all</a></span>`}${agent && html`<span class="chip">as ${bdi(agent)}</span>`}</div>
+  return html`<div class="stack"><div class="row"><${Select} label="Budget" value=${budget} options=${BUDGETS.map((one) => [one, `${count(one)} tokens`])} choose=${(one) => change({ budget: one })} />
+      ${session && html`<span class="chip">session ${bdi(session)} <a href=${here({ session: "" })}>all</a></span>`}${agent && html`<span class="chip">as ${bdi(agent)}</span>`}</div>
     <${Loaded} load=${load}>${(found) => html`
       <p><strong data-tokens>${plural(found.tokens, "token")}</strong> <span class="quiet">of ${count(Number(budget))} · ${plural(found.items.length, "item")}${found.omitted ? ` · ${count(found.omitted)} did not fit` : ""}</span></p>
       <div class="columns"><section><h2>The block, exactly</h2><pre class="card exact" tabindex="0" aria-label="The block, exactly">${seen(found.text)}</pre></section>

@@ -8,6 +8,7 @@ import { route } from "../lib/route.js";
 import { Diff, telling } from "./diff.js";
 import { confirm } from "./dialog.js";
 import { bdi } from "./glyph.js";
+import { choice } from "./tabs.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
 
@@ -35,7 +36,7 @@ function Version({ user, path, one, items, hash, changed }) {
   const revert = () => back({ user, path, n: one.n, hash, changed });
   return html`<div class="stack version" ref=${box}><div class="row">
       <span class="small quiet" id="against">What v${one.n} changed, against</span>
-      ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => { const isOn = String(other.n) === against || (!against && other.n === one.n - 1); return html`<a key=${other.n} class="chip choice" aria-current=${isOn ? "true" : undefined} href=${nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n })}>v${other.n}</a>`; })}
+      ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => choice(`v${other.n}`, nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n }), String(other.n) === (against || String(one.n - 1))))}
       ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${!canWrite()}>Revert to v${one.n}…</button>`}</div>
     <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</${Loaded}></div>`;
 }

@@ -6,7 +6,8 @@ import { count, day, entries, score, typing, whole } from "../lib/format.js";
 import { focusOn, useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
-import { entryHref, go, href, route } from "../lib/route.js";
+import { entryHref, go, here, href, route } from "../lib/route.js";
+import { sending, useTask } from "../lib/task.js";
 import { hide } from "../parts/acts.js";
 import { Curve } from "../parts/curve.js";
 import { Kind, Said, speaker, titleOf, words } from "../parts/entry.js";
@@ -86,7 +87,7 @@ function Links({ session, id, user }) {
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
     ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}>${bdi(path)}</a>` : bdi(path)}</li>`)}</ul>`}
     ${!found.outgoing.length && !found.incoming.length && !found.near.length && !found.nodes.length && html`<p class="quiet">With nothing yet.</p>`}
-    ${depth < 3 && (found.outgoing.length > 0 || found.incoming.length > 0) && html`<a class="small" href=${href(route.value.path, { ...route.value.query, depth: depth + 1 })}>One step further</a>`}`}</>`;
+    ${depth < 3 && (found.outgoing.length > 0 || found.incoming.length > 0) && html`<a class="small" href=${here({ depth: depth + 1 })}>One step further</a>`}`}</>`;
 }
 
 function Revisions({ session, id, seq }) {
@@ -99,19 +100,17 @@ function Editor({ row, session, id, done }) {
   const { content, seq } = row.entry, isText = typeof content === "string";
   const name = `entry ${session}/${id}`;
   const [text, type] = useDraft(name, isText ? content : JSON.stringify(content, null, 2));
-  const [trouble, fail] = useState();
-  const [isBusy, busy] = useState(false);
-  const save = async (event) => {
-    event.preventDefault();
-    busy(true);
-    fail(null);
-    try {
-      await call("PATCH", url`/sessions/${session}/entries/${id}`, { body: { content: isText ? text : JSON.parse(text), expected_seq: seq } });
-      keepDraft(name, null);
-      toast("Saved as a new revision.");
-      done(true);
-    } catch (error) { fail(error instanceof SyntaxError ? Object.assign(new Error("This is not JSON."), { advice: error.message }) : error); busy(false); }
-  };
+  const { isBusy, trouble, run } = useTask();
+  const save = sending(() => run(async () => {
+    await call("PATCH", url`/sessions/${session}/entries/${id}`, { body: { content: isText ? text : parsed(text), expected_seq: seq } });
+    keepDraft(name, null);
+    toast("Saved as a new revision.");
+    done(true);
+  }));
   return html`<form class="stack" onSubmit=${save}><textarea class=${isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${typing(type)}></textarea>
     <${Trouble} trouble=${trouble} /><div class="row"><button type="button" onClick=${() => { keepDraft(name, null); done(false); }}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
+}
+
+function parsed(text) {
+  try { return JSON.parse(text); } catch (error) { throw Object.assign(new Error("This is not JSON."), { advice: error.message }); }
 }

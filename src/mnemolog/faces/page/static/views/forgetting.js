@@ -5,6 +5,7 @@ import { ago, count, day, entries, plural, typing, whole } from "../lib/format.j
 import { useGet, useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
 import { href } from "../lib/route.js";
+import { sending, useTask } from "../lib/task.js";
 import { Bars } from "../parts/bars.js";
 import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
@@ -53,17 +54,13 @@ function Erase() {
   const [reason, why] = useState("");
   const [job, started] = useState();
   const [receipt, done] = useState();
-  const [trouble, fail] = useState();
+  const { trouble, run } = useTask();
   const selector = Object.fromEntries(Object.entries(given).filter(([, value]) => value.trim()).map(([name, value]) => [name, LISTS.includes(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value.trim()]));
-  const erase = async (event) => {
-    event.preventDefault();
-    fail(null);
+  const erase = sending(() => run(async () => {
     done(null);
-    try {
-      const outcome = await carryOut({ action: "erase", selector, options: { reason }, title: "Erase for ever", verb: (counts) => `Erase ${entries(counts.entries)}`, isFinal: true });
-      if (outcome) done(outcome.receipt);
-    } catch (error) { fail(error); }
-  };
+    const outcome = await carryOut({ action: "erase", selector, options: { reason }, title: "Erase for ever", verb: (counts) => `Erase ${entries(counts.entries)}`, isFinal: true });
+    if (outcome) done(outcome.receipt);
+  }));
   const field = ([name, label, hint]) => html`<label key=${name} class="field">${label}<input value=${given[name] ?? ""} placeholder=${hint} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} autocomplete="off" autocapitalize="none" /></label>`;
   const isEmpty = !Object.keys(selector).some((name) => name !== "session_id");
   return html`<div class="stack">
@@ -82,12 +79,8 @@ function Erase() {
 
 function Check({ started }) {
   const [text, type] = useState("");
-  const [trouble, fail] = useState();
-  const look = async (event) => {
-    event.preventDefault();
-    fail(null);
-    try { started(await post("/verify", { text: [text] })); } catch (error) { fail(error); }
-  };
+  const { trouble, run } = useTask();
+  const look = sending(() => run(async () => started(await post("/verify", { text: [text] }))));
   return html`<form class="card stack" onSubmit=${look} aria-label="Look for words">
     <h2>Is it really gone?</h2>
     <div class="row low"><label class="field">Words that should be nowhere<input value=${text} onInput=${typing(type)} autocomplete="off" /></label><button disabled=${!text.trim()}>Look through every file</button></div>

@@ -3,13 +3,13 @@ import { html, useState } from "../vendor/preact.js";
 import { canWrite, get, has, post } from "../lib/api.js";
 import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
 import { useGet } from "../lib/load.js";
-import { entryHref, href, route } from "../lib/route.js";
+import { entryHref, here, href, route } from "../lib/route.js";
 import { Bars } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { bdi } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
 import { Parked } from "../parts/parked.js";
-import { openTab, Tabs } from "../parts/tabs.js";
+import { choice, openTab, Tabs } from "../parts/tabs.js";
 import { attempt, toast } from "../parts/toast.js";
 import { Loaded } from "../parts/trouble.js";
 
@@ -109,7 +109,7 @@ function Doctor() {
   const isPrivate = route.value.query.privacy === "1";
   const load = useGet("/doctor", { privacy: isPrivate });
   const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
-  return html`<div class="stack"><div class="row"><a class="chip choice" href=${href(route.value.path, { tab: "doctor" })} aria-current=${isPrivate ? undefined : "true"}>everything</a><a class="chip choice" href=${href(route.value.path, { tab: "doctor", privacy: 1 })} aria-current=${isPrivate ? "true" : undefined}>privacy only</a><button onClick=${load.again}>Look again</button></div>
+  return html`<div class="stack"><div class="row">${choice("everything", here({ privacy: "" }), !isPrivate)}${choice("privacy only", here({ privacy: 1 }), isPrivate)}<button onClick=${load.again}>Look again</button></div>
     <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
         <p>${bdi(one.detail, 600)}</p>${one.path && html`<p class="small"><code>${bdi(one.path, 200)}</code></p>`}

@@ -6,11 +6,13 @@ import { useKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { linking, nodeHref } from "../lib/nodes.js";
 import { waitingProposals } from "../lib/review.js";
-import { go, href, route } from "../lib/route.js";
+import { go, here, href, route } from "../lib/route.js";
 import { Edit } from "../parts/edit.js";
+import { Select } from "../parts/filters.js";
 import { bdi } from "../parts/glyph.js";
 import { Graph } from "../parts/graph.js";
 import { Node } from "../parts/node.js";
+import { choice } from "../parts/tabs.js";
 import { toast } from "../parts/toast.js";
 import { Tree } from "../parts/tree.js";
 import { Loaded } from "../parts/trouble.js";
@@ -49,17 +51,17 @@ function Shelf({ found, path, again }) {
 
 function Places({ found, isGraph }) {
   const { user, users } = found;
-  return html`<div class="row">${users.length > 1 || !users.includes(user) ? html`<label class="small">Of <select value=${user} onChange=${(event) => go(href(["knowledge", event.currentTarget.value]))}>${[...new Set([...users, user])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>` : html`<strong>${bdi(user, 40)}</strong>`}
-    <a class="chip choice" href=${href(["knowledge", user])} aria-current=${isGraph ? undefined : "true"}>tree</a><a class="chip choice" href=${href(["knowledge", user], { view: "graph", center: route.value.path.slice(2).join("/") })} aria-current=${isGraph ? "true" : undefined}>graph</a>
-    ${canWrite() && html`<a class="chip choice" href=${href(["knowledge", user], { new: 1 })}>new node</a>`}
-    ${waitingProposals.value > 0 && html`<a class="chip choice narrow" href=${href(["review"])}>review ${waitingProposals.value}</a>`}</div>`;
+  return html`<div class="row">${users.length > 1 || !users.includes(user) ? html`<${Select} label="Of" value=${user} options=${[...new Set([...users, user])].map((one) => [one, one])} choose=${(one) => go(href(["knowledge", one]))} />` : html`<strong>${bdi(user, 40)}</strong>`}
+    ${choice("tree", href(["knowledge", user]), !isGraph)}${choice("graph", href(["knowledge", user], { view: "graph", center: route.value.path.slice(2).join("/") }), isGraph)}
+    ${canWrite() && choice("new node", href(["knowledge", user], { new: 1 }))}
+    ${waitingProposals.value > 0 && choice(`review ${waitingProposals.value}`, href(["review"]), false, { class: "chip choice narrow" })}</div>`;
 }
 
 function Flags({ items, flag }) {
   const counts = new Map();
   for (const one of items) for (const name of one.flags) counts.set(name, (counts.get(name) ?? 0) + 1);
   if (!counts.size && !flag) return null;
-  return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => html`<a key=${name} class="chip choice" aria-current=${name === flag ? "true" : undefined} href=${href(route.value.path, { ...route.value.query, flag: name === flag ? "" : name })}><span class="warn" aria-hidden="true">▲</span>${bdi(name, 40)} ${many}</a>`)}</div>`;
+  return html`<div class="row" role="group" aria-label="Flags">${[...counts].map(([name, many]) => choice(html`<span class="warn" aria-hidden="true">▲</span>${bdi(name, 40)} ${many}`, here({ flag: name === flag ? "" : name }), name === flag))}</div>`;
 }
 
 function Opening({ user, items }) {

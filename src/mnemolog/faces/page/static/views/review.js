@@ -8,6 +8,7 @@ import { useGet } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { entryHref, href, route } from "../lib/route.js";
+import { useTask } from "../lib/task.js";
 import { Conflict } from "../parts/conflict.js";
 import { Diff } from "../parts/diff.js";
 import { confirm } from "../parts/dialog.js";
@@ -44,22 +45,16 @@ function Proposal({ one, judged }) {
   const name = `review ${one.id}`;
   const [text, type] = useDraft(name, one.body);
   const [mode, set] = useState(text === one.body ? "" : "edit");
-  const [isBusy, busy] = useState(false);
-  const [trouble, fail] = useState();
+  const { isBusy, trouble, run } = useTask();
   const [sides, differ] = useState();
-  const accept = async (body) => {
-    busy(true);
-    fail(null);
+  const accept = (body) => run(async () => {
     try {
       const done = await post(url`/review/${one.id}`, { verdict: "accept", ...(body === undefined ? {} : { body }) });
       toast(`${done.path} is at v${done.version}.`);
       keepDraft(name, null);
       judged();
-    } catch (error) {
-      if (error.status === 412) await meet().catch(fail); else fail(error);
-      busy(false);
-    }
-  };
+    } catch (error) { if (error.status === 412) await meet(); else throw error; }
+  });
   /** The node changed since this was proposed: what it was made from, what is there, what it says. */
   const meet = async () => {
     const node = await get(nodeUrl(one.user, one.target));

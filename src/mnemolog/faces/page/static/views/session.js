@@ -4,13 +4,14 @@ import { url } from "../lib/api.js";
 import { bytes, count, entries, percent, plural, whole } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
-import { change, go, href, route } from "../lib/route.js";
+import { change, go, here, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
 import { Feed } from "../parts/feed.js";
-import { Facet } from "../parts/filters.js";
+import { Facet, Select } from "../parts/filters.js";
 import { Glyph, bdi } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { daysOf, Minimap } from "../parts/minimap.js";
+import { choice } from "../parts/tabs.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 const TABS = [["", "Timeline"], ["decision", "Decisions"], ["finding", "Findings"], ["preference", "Preferences"], ["files", "Files"]];
@@ -42,9 +43,9 @@ function Session({ id, session, again }) {
     ${details === "1" && session && html`<${Details} session=${session} all=${all} />`}
     ${tab === "files" ? html`<${Files} id=${id} />` : html`
       <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session?.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
-        ${daysOf(buckets).length > 1 && html`<label class="small">Go to <select onChange=${(event) => event.currentTarget.value && jump({ at: Number(event.currentTarget.value) })}><option value="">a day</option>${daysOf(buckets).map((one) => html`<option key=${one.place} value=${one.place}>${one.label}</option>`)}</select></label>`}
-        ${session?.hidden > 0 && html`<a class="chip choice" href=${href(["sessions", id], { ...route.value.query, hidden: hidden === "1" ? "" : "1" })} aria-current=${hidden === "1" ? "true" : undefined}>${count(session.hidden)} hidden</a>`}
-        ${session?.quarantined > 0 && html`<a class="chip choice warn" href=${href(["health"], { tab: "doctor" })}>${plural(session.quarantined, "unreadable line")} kept</a>`}</div>
+        ${daysOf(buckets).length > 1 && html`<${Select} label="Go to" options=${[["", "a day"], ...daysOf(buckets).map((one) => [one.place, one.label])]} choose=${(at) => at && jump({ at: Number(at) })} />`}
+        ${session?.hidden > 0 && choice(`${count(session.hidden)} hidden`, here({ hidden: hidden === "1" ? "" : "1" }), hidden === "1")}
+        ${session?.quarantined > 0 && choice(`${plural(session.quarantined, "unreadable line")} kept`, href(["health"], { tab: "doctor" }), false, { class: "chip choice warn" })}</div>
       <div class="timeline"><div><${Feed} key=${[tab, types, hidden, agent, user].join("\n")} session=${id} types=${tab || types} place=${place} onSeen=${(from, last) => see((now) => (now[0] === from && now[1] === last ? now : [from, last]))} /></div>
         <div class="map"><${Minimap} buckets=${buckets} from=${seen[0]} to=${seen[1]} jump=${(at) => jump({ at })} /></div></div>`}`;
 }
