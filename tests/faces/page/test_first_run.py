@@ -2,7 +2,9 @@
 
 import re
 from pathlib import Path
+from urllib.error import HTTPError
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.faces.page.driving import Server, Tab, serving, visiting
@@ -85,3 +87,20 @@ def test_a_server_that_stops_is_told_and_what_was_shown_stays(browser: Browser, 
                 again.api("POST", "/sessions/talk/entries", {"type": "note", "content": "and back"})
                 expect(page.locator(".dot")).to_have_attribute("data-state", "live")
                 expect(page.get_by_role("feed")).to_contain_text("and back")
+
+
+def test_a_page_that_asked_too_much_counts_down_until_it_may_ask_again(
+    browser: Browser, store: Path
+):
+    store.mkdir()
+    (store / "config.toml").write_text("[server]\nrequests_per_minute = 6\n")
+    with serving(store) as server, visiting(browser, server) as tab:
+        page = tab.open("/sessions")
+        with pytest.raises(HTTPError, match="429"):
+            all(server.api("GET", "/me") for _ in range(60))
+        page.get_by_role("link", name="Health").click()
+        again = page.get_by_role("alert").first.get_by_role("button")
+        expect(again).to_have_text(re.compile(r"Try again in \d+ s"))
+        expect(again).to_be_disabled()
+        expect(again).to_have_text("Try again")
+        expect(again).to_be_enabled()

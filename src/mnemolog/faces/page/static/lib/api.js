@@ -12,15 +12,14 @@ export const refused = signal(null);
 
 /** What the server refused, with what to do about it. */
 class Problem extends Error {
-  /** @param {number} status @param {Record<string, any>} told */
-  constructor(status, told) {
+  /** @param {number} status @param {Record<string, any>} told @param {string | null} wait seconds */
+  constructor(status, told, wait) {
     super(told.detail ?? `The server answered ${status}.`);
     this.status = status;
     this.code = told.code ?? "";
     this.advice = told.advice ?? "";
-    this.fields = told.fields ?? {};
     this.requestId = told.request_id ?? "";
-    this.retryAfter = told.retry_after ?? 0;
+    this.retryAfter = Number(wait);
     this.told = told;
   }
 }
@@ -69,10 +68,8 @@ export async function call(method, path, { query = {}, body, headers = {}, signa
   let parsed = null;
   try { parsed = text ? JSON.parse(text) : null; } catch { parsed = { detail: "The server's answer is not JSON." }; }
   if (!answer.ok) {
-    const problem = new Problem(answer.status, parsed ?? {});
-    problem.retryAfter ||= Number(answer.headers.get("retry-after") ?? 0);
     if (answer.status === 401) me.value = false;
-    throw problem;
+    throw new Problem(answer.status, parsed ?? {}, answer.headers.get("retry-after"));
   }
   return parsed;
 }

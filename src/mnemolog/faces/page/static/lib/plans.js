@@ -37,7 +37,7 @@ async function run(plan, progress) {
     const outcome = await post(url`/plans/${plan.plan_id}/run`, { confirm: plan.confirm === "count" ? plan.counts.entries : true });
     return outcome.job_id ? { ...outcome, receipt: await finished(outcome.job_id, (job) => { progress.value = job; }) } : outcome;
   } catch (problem) {
-    const again = problem.status === 409 && (problem.told?.plan ?? problem.fields?.plan);
+    const again = problem.status === 409 && problem.told.plan;
     if (again) return { again };
     throw problem;
   }

@@ -27,10 +27,10 @@ export const deeds = (sessions, after) => VERBS.filter((verb) => verb.isSafe || 
   return ids.length ? [{ word, isFinal, label: `${word} ${what(ids)}…`, run: () => attempt(() => run(ids, () => after(word)), `${word} failed: `) }] : [];
 });
 
-/** Their buttons. @param {{all: ReturnType<typeof deeds>}} props */
+/** Their buttons. */
 export const Deeds = ({ all }) => all.map((deed) => html`<button key=${deed.word} class=${deed.isFinal ? "danger" : ""} onClick=${deed.run}>${deed.word}…</button>`);
 
-/** Hide an entry; answers whether it was. @param {string} session @param {any} entry @param {() => void} after */
+/** Hide an entry; answers whether it was. */
 export const hide = (session, entry, after) => attempt(async () => {
   const plan = await post("/plans", { action: "delete", selector: { session_id: session, ids: [entry.id] }, run: true });
   undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, after);

@@ -33,7 +33,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     return () => { isHere = false; watch.disconnect(); stop(); chart?.destroy(); };
   }, [key]);
   const rows = (x ?? t).map((at, row) => [isTime ? (x ? at : whole(at)) : `${count(at)} ${xUnit}`, ...names.map((name) => shown(series[name][row]))]);
-  return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">in ${unit}</span>`}</figcaption>
+  return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">· ${unit}</span>`}</figcaption>
     <details class="small"><summary>As a table</summary><div class="scroll"><table><thead><tr><th>${isTime ? "when" : xUnit}</th>${names.map((name) => html`<th key=${name} class="num">${name}</th>`)}</tr></thead>
       <tbody>${rows.slice(-200).map((row) => html`<tr key=${row[0]}>${row.map((cell, at) => html`<td key=${at} class=${at ? "num" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div></details>
     <div ref=${box} aria-hidden="true"></div>

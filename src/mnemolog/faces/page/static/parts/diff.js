@@ -7,12 +7,11 @@ const SAID = { "+": "added", "-": "removed" };
 // Numbers that every write changes say nothing.
 const NOISE = /^(updatedAt|version): \d+$/;
 
-/** Hunks without the lines that every write changes. @param {any[]} hunks */
+/** Hunks without the lines that every write changes. */
 export const telling = (hunks) => hunks
   .map((hunk) => ({ ...hunk, lines: hunk.old_start < 20 ? hunk.lines.filter((line) => line.op === " " || !NOISE.test(line.text)) : hunk.lines }))
   .filter((hunk) => hunk.lines.some((line) => line.op !== " "));
 
-/** @param {{hunks: any[], label?: string}} props */
 export function Diff({ hunks, label = "Changes" }) {
   if (!hunks.length) return html`<p class="quiet">Nothing in the text differs.</p>`;
   let left = MOST;

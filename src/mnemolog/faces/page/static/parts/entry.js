@@ -1,9 +1,9 @@
 // An entry as people read it: a message, or a card with all its fields.
 import { html, useState } from "../vendor/preact.js";
+import { score } from "../lib/format.js";
 import { href } from "../lib/route.js";
 import { Markdown, MOST } from "../lib/markdown.js";
 import { bdi, Glyph } from "./glyph.js";
-import { Pie, Pips } from "./marks.js";
 
 const NAMES = {
   rationale: "why", alternatives_considered: "instead of", alternatives: "instead of", impact: "impact", approved_by: "approved by",
@@ -32,7 +32,7 @@ export function titleOf(entry) {
   return words(content?.[TITLES[type] ?? ""] ?? content?.text ?? content?.title ?? content).slice(0, 200);
 }
 
-/** Text that folds after twelve lines. @param {{text: string, link?: string, isMarkdown?: boolean}} props */
+/** Text that folds after twelve lines. */
 function Folding({ text, link, isMarkdown = true }) {
   const isLong = text.length > 1400 || text.split("\n", LINES + 1).length > LINES;
   const [isOpen, open] = useState(false);
@@ -44,7 +44,7 @@ function Folding({ text, link, isMarkdown = true }) {
     : html`<button class="bare small" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "Show less" : "Show all"}</button>`}`;
 }
 
-/** What an entry says. @param {{entry: any, link?: string}} props */
+/** What an entry says. */
 export function Said({ entry, link }) {
   const { content, type } = entry;
   if (typeof content === "string") return html`<${Folding} text=${content} link=${link} />`;
@@ -78,3 +78,18 @@ export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "co
 
 /** The type as glyph and word. */
 export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> ${bdi(type, 40)}</span>`;
+
+/** Five pips. */
+export function Pips({ value }) {
+  const on = Math.max(0, Math.min(5, Math.round((value ?? 0) * 5)));
+  return html`<span class="pips" role="img" aria-label=${`importance ${score(value)}`} title=${`importance ${score(value)}`}>${"●".repeat(on)}${"○".repeat(5 - on)}</span>`;
+}
+
+/** A pie that empties. */
+function Pie({ left }) {
+  const share = Math.max(0, Math.min(1, left ?? 1));
+  const turn = share * 2 * Math.PI, x = 7 + 6 * Math.sin(turn), y = 7 - 6 * Math.cos(turn);
+  const words = `${score(share)} of it is left today`;
+  return html`<svg class="pie" viewBox="0 0 14 14" role="img" aria-label=${words}><title>${words}</title><circle cx="7" cy="7" r="6" />
+    ${share >= 0.999 ? html`<circle cx="7" cy="7" r="6" />` : html`<path d=${`M7 7V1A6 6 0 ${share > 0.5 ? 1 : 0} 1 ${x.toFixed(2)} ${y.toFixed(2)}z`} />`}</svg>`;
+}

@@ -35,10 +35,10 @@ export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) 
 export const Select = ({ label, options, value, choose }) => html`<label class="small">${label} <select value=${value} onChange=${typing(choose)}>
   ${options.map(([one, word]) => html`<option key=${one} value=${one}>${word}</option>`)}</select></label>`;
 
-/** One of several, kept in the URL. @param {{name: string, label: string, options: [string, string][]}} props */
+/** One of several, kept in the URL. */
 export const Choice = ({ name, label, options }) => html`<${Select} label=${label} options=${options} value=${route.value.query[name] ?? ""} choose=${(value) => change({ [name]: value })} />`;
 
-/** A text in the URL, changed a moment after the last letter. @param {{name: string, label: string, placeholder?: string}} props */
+/** A text in the URL, changed a moment after the last letter. */
 export function Words({ name, label, placeholder }) {
   const [text, type] = useState(route.value.query[name] ?? "");
   const timer = useRef(/** @type {any} */ (0));

@@ -6,7 +6,6 @@ import { keepDraft, useDraft } from "../lib/draft.js";
 import { typing } from "../lib/format.js";
 import { go, href } from "../lib/route.js";
 import { sending, useTask } from "../lib/task.js";
-import { Copied } from "./copied.js";
 import { toast } from "./toast.js";
 import { Trouble } from "./trouble.js";
 
@@ -65,4 +64,14 @@ function Fill() {
   const fill = () => run(async () => { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); });
   return html`<button disabled=${isBusy} onClick=${fill}>${isBusy ? "Writing…" : "Fill with the demo week"}</button>
     <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p><${Trouble} trouble=${trouble} />`;
+}
+
+/** Something to be copied as it stands. */
+function Copied({ text, note = "", label = "Copy" }) {
+  const [said, say] = useState("");
+  const copy = async () => {
+    try { await navigator.clipboard.writeText(text); say("Copied"); } catch { say("Select it, then copy"); }
+    setTimeout(() => say(""), 2000);
+  };
+  return html`<div class="copied"><pre tabindex="0" aria-label=${note || "text"}>${text}</pre><div class="row small quiet"><button onClick=${copy}>${said || label}</button>${note}</div></div>`;
 }

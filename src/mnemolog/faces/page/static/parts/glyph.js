@@ -12,7 +12,6 @@ const SHAPES = {
   node: "M2 1h7l3 3v9H2zM4 6v1h6V6zm0 3v1h6V9z",
 };
 
-/** @param {{type: string}} props */
 export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
   ? html`<svg class="glyph" data-type=${type} viewBox="0 0 14 14" aria-hidden="true"><path d=${SHAPES[type]} fill-rule="evenodd" /></svg>`
   : html`<span class="glyph own" aria-hidden="true">${type.slice(0, 1).toUpperCase()}</span>`;

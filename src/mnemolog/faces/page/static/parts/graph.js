@@ -25,7 +25,6 @@ const near = (user, center, depth, stop) => Promise.all([
 /** Where a node leads; a folder opens. */
 const placeOf = (user, one) => (one.isFolder ? here({ open: [...listed("open"), one.folder].join(",") }) : nodeHref(user, one.path));
 
-/** @param {{user: string, leaves: any[]}} props */
 export function Graph({ user, leaves }) {
   const { center = "", depth = "1" } = route.value.query;
   const load = useLoad((stop) => near(user, center, depth, stop), ["graph", user, center, depth], ["node"]);

@@ -30,7 +30,6 @@ function Marked({ text, marks }) {
   return html`<bdi dir="auto">${from > 0 && "… "}${pieces}${letters.length > from + SHOWN && " …"}</bdi>`;
 }
 
-/** @param {{hit: any, rank: number, above: any, isActive: boolean, isWhy: boolean, onWhy: () => void, onFocus: () => void}} props */
 export function Hit({ hit, rank, above, isActive, isWhy, onWhy, onFocus }) {
   const isNode = hit.kind === "node", { entry, node } = hit;
   const title = isNode ? node.title || node.path : titleOf(entry), speaker = entry?.agent_id ?? entry?.role;

@@ -6,7 +6,6 @@ import { useEvents } from "../lib/live.js";
 
 const POLL = 1000;
 
-/** @param {{id: string, first?: any, children?: (job: any) => any}} props */
 export function Job({ id, first, children }) {
   const [job, set] = useState(first ?? null);
   const read = () => get(url`/jobs/${id}`).then(set, () => {});
@@ -22,11 +21,11 @@ export function Job({ id, first, children }) {
     <div class="row"><strong>${job.action}</strong><span class="chip">${job.state}</span><span class="small quiet">${job.step}</span>
       ${isOpen && html`<button class="bare" onClick=${() => post(url`/jobs/${id}/cancel`).then(set).catch(() => {})}>Cancel</button>`}</div>
     ${isOpen && html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${count(job.done)} of ${count(job.total)} ${job.unit}</p>`}
-    ${job.error && html`<p class="danger">${job.error.detail ?? job.error.message} ${job.error.advice}</p>`}
+    ${job.error && html`<p class="danger">${job.error.detail} ${job.error.advice}</p>`}
     ${job.state === "done" && (children?.(job) ?? null)}</section>`;
 }
 
-/** What a scan of every byte found. @param {{proof: any, erased?: number}} props */
+/** What a scan of every byte found. */
 export const Proof = ({ proof, erased }) => html`<div class="stack">
   <p class=${proof.clean ? "ok" : "danger"}><strong>${proof.clean ? "✓ Nothing is left" : "✕ Something is left"}</strong>
     ${erased !== undefined && ` · ${entries(erased)} erased`} · ${plural(proof.files, "file")} and ${bytes(proof.bytes)} looked through${proof.elsewhere ? ` · ${count(proof.elsewhere)} of the same words in other entries` : ""}</p>
@@ -35,5 +34,5 @@ export const Proof = ({ proof, erased }) => html`<div class="stack">
   ${proof.unreachable?.length > 0 ? html`<p class="warn">Out of reach: ${proof.unreachable.join(", ")}. Remove or replace these backups by hand.</p>` : html`<p class="small quiet">Nothing is out of reach: there is no backup that the store knows of.</p>`}
 </div>`;
 
-/** The same in a sentence, after a dialog. @param {any} receipt */
+/** The same in a sentence, after a dialog. */
 export const proven = (receipt) => `${entries(receipt?.erased ?? 0)} erased. ${plural(receipt?.proof?.files ?? 0, "file")} looked through, ${plural(receipt?.proof?.traces?.length ?? 0, "trace")} left.`;

@@ -12,7 +12,6 @@ export function daysOf(buckets) {
   return days;
 }
 
-/** @param {{buckets: any[], from: number, to: number, jump: (place: number) => void}} props */
 export function Minimap({ buckets, from, to, jump }) {
   const box = useRef();
   if (buckets.length < 2) return null;

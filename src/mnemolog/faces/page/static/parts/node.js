@@ -19,7 +19,6 @@ import { Versions } from "./versions.js";
 
 const LISTED = 100;
 
-/** @param {{user: string, path: string, link: any, leaves: any[], changed: () => void}} props */
 export function Node({ user, path, link, leaves, changed }) {
   const isEditing = route.value.query.edit === "1" && canWrite();
   // While somebody types, nothing is read anew under them: a save tells what changed meanwhile.

@@ -6,7 +6,6 @@ import { href } from "../lib/route.js";
 import { bdi } from "./glyph.js";
 import { attempt, toast } from "./toast.js";
 
-/** @param {{parked: any[], again: () => void}} props */
 export function Parked({ parked, again }) {
   const retry = (id) => attempt(async () => { await post(url`/worker/parked/${id}/retry`); toast("It is tried again."); again(); });
   return parked.length > 0 && html`<table class="cards"><caption class="small quiet">Parked: learning from these failed too often; nothing of them is lost</caption><tbody>${parked.map((one) => html`<tr key=${one.session_id}>

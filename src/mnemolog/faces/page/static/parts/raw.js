@@ -8,7 +8,6 @@ import { Loaded } from "./trouble.js";
 
 const MOST = 64 * 1024;
 
-/** @param {{session: string, entry: string}} props */
 export function RawLine({ session, entry }) {
   const load = useGet(url`/sessions/${session}/entries/${entry}/raw`);
   return html`<div class="raw"><${Loaded} load=${load} rows=${2}>${(found) => html`

@@ -10,7 +10,6 @@ const offered = (tabs) => tabs.filter(([, , isOwners]) => !isOwners || isOwner()
 /** The tab that is open; the first if none is named. @param {Kinds} tabs */
 export const openTab = (tabs) => (offered(tabs).find(([name]) => name === route.value.query.tab) ?? offered(tabs)[0])[0];
 
-/** @param {{tabs: Kinds, label: string}} props */
 export const Tabs = ({ tabs, label }) => html`<nav class="tabs" aria-label=${label}>${offered(tabs).map(([name, word]) => html`
   <a key=${name} href=${href(route.value.path, { tab: name })} aria-current=${openTab(tabs) === name ? "page" : undefined}>${word}</a>`)}</nav>`;
 

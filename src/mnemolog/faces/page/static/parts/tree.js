@@ -41,7 +41,6 @@ function rowsOf(place, open, level = 1, rows = []) {
 
 const above = (path) => path.split("/").slice(0, -1).map((_, at, names) => names.slice(0, at + 1).join("/"));
 
-/** @param {{user: string, leaves: any[], here: string, flag?: string}} props */
 export function Tree({ user, leaves, here, flag }) {
   const [text, type] = useState("");
   const [open, set] = useState(() => new Set(leaves.length < 60 ? leaves.flatMap((one) => above(one.path)) : above(here)));

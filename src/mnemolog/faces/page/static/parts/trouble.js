@@ -1,14 +1,16 @@
 // What went wrong, where it went wrong: what was refused, what to do, and a code to ask about.
-import { html } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 
-/** @param {{trouble: any, again?: () => void}} props */
 export function Trouble({ trouble, again }) {
+  const [left, wait] = useState(0);
+  useEffect(() => wait(trouble?.retryAfter ?? 0), [trouble]);
+  useEffect(() => { const timer = left && setTimeout(() => wait(left - 1), 1000); return () => clearTimeout(timer); }, [left]);
   if (!trouble) return null;
   return html`<div class="trouble" role="alert">
     <p><strong>${trouble.message}</strong></p>
     <p>${trouble.advice}</p>
     <p class="small quiet">${trouble.code && html`<code>${trouble.code}</code> `}${trouble.requestId && html`request <code>${trouble.requestId}</code>`}</p>
-    ${again && html`<button onClick=${again}>Try again</button>`}
+    ${again && html`<button disabled=${left > 0} onClick=${again}>Try again${left > 0 && ` in ${left} s`}</button>`}
   </div>`;
 }
 

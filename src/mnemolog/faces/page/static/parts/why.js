@@ -24,7 +24,6 @@ function rounded(parts, total) {
   return parts.map((one, index) => ({ ...one, shown: floors[index] / 100 }));
 }
 
-/** @param {{hit: any}} props */
 export function WhyBar({ hit }) {
   if (hit.why.mode === "product") return html`<p class="why small quiet">${hit.why.parts.map((part) => html`<span key=${part.name}>${part.name} ×${score(part.contribution)}</span> `)}</p>`;
   const parts = rounded(partsOf(hit.why), hit.relevance);
@@ -32,7 +31,7 @@ export function WhyBar({ hit }) {
     <span class="sums">${parts.map((one) => html`<span key=${one.label}>${one.label} <b data-value=${one.label}>${score(one.shown)}</b></span> `)}</span></div>`;
 }
 
-/** What a hit lacks against the one above it. @param {{hit: any, above: any, rank: number}} props */
+/** What a hit lacks against the one above it. */
 export function Below({ hit, above, rank }) {
   const shown = (one) => new Map(rounded(partsOf(one.why), one.relevance).map((part) => [part.label, part.shown]));
   const mine = shown(hit), theirs = shown(above);

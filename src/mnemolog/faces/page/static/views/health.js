@@ -63,7 +63,7 @@ function Charts() {
   const decay = useGet("/stats/decay");
   const recalled = useGet("/stats/recalled");
   return html`<div class="stack">
-    <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth: entries of each type, all that there were" isStepped t=${found.t} series=${summed(found.series)} />`
+    <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth of each type" unit="entries in all" isStepped t=${found.t} series=${summed(found.series)} />`
       : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
     <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</${Loaded}>
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
