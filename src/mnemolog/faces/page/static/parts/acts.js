@@ -4,9 +4,9 @@ import { canWrite, post } from "../lib/api.js";
 import { bytes, entries, plural } from "../lib/format.js";
 import { carryOut, finished } from "../lib/plans.js";
 import { undoable } from "../lib/undo.js";
+import { Select } from "./choices.js";
 import { confirm } from "./dialog.js";
 import { titleOf } from "./entry.js";
-import { Select } from "./filters.js";
 import { proven } from "./job.js";
 import { attempt, toast } from "./toast.js";
 
@@ -14,10 +14,10 @@ import { attempt, toast } from "./toast.js";
 /** @type {{word: string, isFinal?: boolean, isSafe?: boolean, fits?: (one: any) => boolean, run: Run}[]} */
 const VERBS = [
   { word: "Clear", run: clear },
-  { word: "Archive", fits: (one) => one.state !== "archived", run: (ids, after) => simple("archive_session", "Archive", "Archived", ids, after) },
-  { word: "Restore", fits: (one) => one.state === "archived", run: (ids, after) => simple("restore_session", "Restore", "Restored", ids, after) },
+  { word: "Archive", fits: (one) => one.state !== "archived", run: planning("archive_session", "Archive", (ids) => `Archived ${what(ids)}.`) },
+  { word: "Restore", fits: (one) => one.state === "archived", run: planning("restore_session", "Restore", (ids) => `Restored ${what(ids)}.`) },
   { word: "Export", isSafe: true, run: exported },
-  { word: "Delete", isFinal: true, run: remove },
+  { word: "Delete", isFinal: true, run: planning("delete_session", "Delete", (_, receipt) => proven(receipt), true) },
 ];
 
 /** What this token may do to sessions, each to those that it fits; trouble is told, never swallowed.
@@ -52,18 +52,14 @@ async function clear(ids, after) {
   }
 }
 
-async function simple(action, word, past, ids, after) {
-  const done = await carryOut({ action, selector: { session_ids: ids }, title: `${word} ${what(ids)}`, verb: (counts) => `${word} ${plural(counts.sessions, "session")}` });
-  if (!done) return;
-  toast(`${past} ${what(ids)}.`);
-  after();
-}
-
-async function remove(ids, after) {
-  const done = await carryOut({ action: "delete_session", selector: { session_ids: ids }, title: `Delete ${what(ids)}`, verb: (counts) => `Delete ${plural(counts.sessions, "session")}`, isFinal: true });
-  if (!done) return;
-  toast(proven(done.receipt));
-  after();
+/** @returns {Run} what shows the plan, and says what came of it */
+function planning(action, word, said, isFinal = false) {
+  return async (ids, after) => {
+    const done = await carryOut({ action, selector: { session_ids: ids }, title: `${word} ${what(ids)}`, verb: (counts) => `${word} ${plural(counts.sessions, "session")}`, isFinal });
+    if (!done) return;
+    toast(said(ids, done.receipt));
+    after();
+  };
 }
 
 const LAYOUTS = [["json", "JSON"], ["jsonl", "JSON lines"], ["markdown", "Markdown"]];

@@ -43,5 +43,5 @@ function Asking({ plan }) {
     <${Trouble} trouble=${trouble} />
     <div class="actions">${plan.other && html`<button class="bare" disabled=${isHeld} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isHeld} onClick=${() => leave(null)}>Cancel</button>
     ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${() => run(async () => leave(await plan.run()))}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
-  </${Modal}>`;
+  </>`;
 }

@@ -53,7 +53,7 @@ export function Said({ entry, link }) {
   const title = type === "preference" && content.key !== undefined ? `${words(content.key)} = ${words(content.value)}` : words(content[head[0]]);
   const fields = Object.entries(content).filter(([name, value]) => !head.includes(name) && value !== null && words(value) !== "");
   return html`${title && html`<p class="title">${bdi(title, 2000)}</p>`}
-    ${fields.length > 0 && html`<dl class="told">${fields.map(([name, value]) => html`<div key=${name}><dt>${Object.hasOwn(NAMES, name) ? NAMES[name] : bdi(name, 40)}</dt><dd>${bdi(words(value), 4000)}</dd></div>`)}</dl>`}`;
+    ${fields.length > 0 && facts(fields.map(([name, value]) => [Object.hasOwn(NAMES, name) ? NAMES[name] : bdi(name, 40), bdi(words(value), 4000)]))}`;
 }
 
 /** Who speaks. */
@@ -78,6 +78,9 @@ export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "co
 
 /** The type as glyph and word. */
 export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> ${bdi(type, 40)}</span>`;
+
+/** Names with what they say. @param {any[][]} pairs */
+export const facts = (pairs) => html`<dl class="told">${pairs.map(([name, said]) => html`<div><dt>${name}</dt><dd>${said}</dd></div>`)}</dl>`;
 
 /** Five pips. */
 export function Pips({ value }) {

@@ -1,11 +1,10 @@
 // The bar and the rail.
-import { html, useRef } from "../vendor/preact.js";
-import { has, me } from "../lib/api.js";
+import { effect, html, signal, useRef } from "../vendor/preact.js";
+import { get, has, me } from "../lib/api.js";
 import { time } from "../lib/format.js";
 import { isEntered, useKeys } from "../lib/keys.js";
-import { line } from "../lib/live.js";
+import { line, listen } from "../lib/live.js";
 import { change, go, href, route } from "../lib/route.js";
-import { waitingProposals } from "../lib/review.js";
 import { undo } from "../lib/undo.js";
 import { menu } from "./menu.js";
 import { Scope } from "./scope.js";
@@ -20,6 +19,17 @@ const VIEWS = [
 ];
 const MENU = matchMedia("(pointer: coarse)").matches ? "⋯" : /Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
+
+/** How many proposals wait for a person's yes, in every tab. */
+export const waitingProposals = signal(0);
+
+async function count() {
+  if (!has("review")) return;
+  try { waitingProposals.value = (await get("/review", { limit: 1 })).total ?? 0; } catch { /* the view tells */ }
+}
+
+effect(() => { if (me.value) count(); });
+listen(["review", "worker"], count);
 
 /** The views that this server and this token offer. */
 export const views = () => VIEWS.filter((one) => !one.needs || has(one.needs));

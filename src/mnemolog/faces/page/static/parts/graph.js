@@ -9,9 +9,8 @@ import { nodeHref, nodeUrl } from "../lib/nodes.js";
 import { draw, fitting, looks, radius, towards } from "../lib/picture.js";
 import { change, go, here, href, route } from "../lib/route.js";
 import { onTheme, paint } from "./chart.js";
-import { Facet, listed } from "./filters.js";
+import { choice, Facet, listed } from "./choices.js";
 import { bdi } from "./glyph.js";
-import { choice } from "./tabs.js";
 import { Loaded } from "./trouble.js";
 
 const DEPTHS = [["1", "1 link"], ["2", "2 links"], ["3", "3 links"]];
@@ -31,7 +30,7 @@ export function Graph({ user, leaves }) {
   const title = leaves.find((one) => one.path === center)?.title ?? center;
   return html`<div class="head"><h1>${center ? html`What is near ${bdi(title, 80)}` : "All nodes and their links"}</h1>
       ${center && html`<div class="row" role="group" aria-label="How far">${DEPTHS.map(([value, label]) => choice(label, here({ depth: value }), depth === value))}${choice("everything", href(route.value.path, { view: "graph" }))}</div>`}</div>
-    <${Loaded} load=${load} rows=${8}>${([told, node]) => (told.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Both} told=${told} outgoing=${node.outgoing} user=${user} />`)}</${Loaded}>`;
+    <${Loaded} load=${load} rows=${8}>${([told, node]) => (told.nodes.length === 0 ? html`<p class="empty">There is no node yet.</p>` : html`<${Both} told=${told} outgoing=${node.outgoing} user=${user} />`)}</>`;
 }
 
 function Both({ told, outgoing, user }) {
@@ -70,7 +69,7 @@ function Picture({ graph, user }) {
       if (data.isDone) { busy(false); worker.terminate(); }
       drawn.current();
     };
-    worker.postMessage({ id: 1, count: graph.nodes.length, edges: graph.edges.map(([from, to]) => [from, to]), center: graph.center, isStill: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    worker.postMessage({ count: graph.nodes.length, edges: graph.edges.map(([from, to]) => [from, to]), center: graph.center, isStill: matchMedia("(prefers-reduced-motion: reduce)").matches });
     return () => worker.terminate();
   }, [graph]);
   const drawn = useRef(redraw);

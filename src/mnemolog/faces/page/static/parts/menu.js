@@ -23,7 +23,7 @@ export function Menu() {
   if (!shown.value) return null;
   const isMenu = shown.value === "menu";
   return html`<${Modal} key=${shown.value} aria-label=${isMenu ? "Go to or do anything" : "Keys"} leave=${menu.close} onClick=${(event) => event.target === event.currentTarget && menu.close()}>
-    <${isMenu ? Commands : Keys} /></${Modal}>`;
+    <${isMenu ? Commands : Keys} /></>`;
 }
 
 function Commands() {

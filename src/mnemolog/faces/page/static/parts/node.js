@@ -10,7 +10,7 @@ import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { go, href, route } from "../lib/route.js";
 import { confirm } from "./dialog.js";
 import { Edit } from "./edit.js";
-import { words } from "./entry.js";
+import { facts, words } from "./entry.js";
 import { bdi } from "./glyph.js";
 import { useActions } from "./menu.js";
 import { toast } from "./toast.js";
@@ -32,7 +32,7 @@ export function Node({ user, path, link, leaves, changed }) {
   if (load.trouble?.status === 404) return html`<${Gone} user=${user} path=${path} changed=${again} />`;
   return html`<${Loaded} load=${load} rows=${6}>${(node) => (isEditing
     ? html`<${Crumbs} user=${user} path=${path} /><h1>${bdi(node.title, 200)}</h1><${Edit} key=${path} user=${user} node=${node} link=${link} leave=${() => go(nodeHref(user, path))} saved=${(receipt) => { toast(receipt.status === "unchanged" ? "Nothing was changed." : `Saved as v${receipt.version}.${receipt.redactions.length ? ` ${plural(receipt.redactions.length, "secret")} hidden.` : ""}`); again(); go(nodeHref(user, path)); }} />`
-    : html`<${Shown} node=${node} user=${user} link=${link} changed=${again} />`)}</${Loaded}>`;
+    : html`<${Shown} node=${node} user=${user} link=${link} changed=${again} />`)}</>`;
 }
 
 const Crumbs = ({ user, path }) => html`<p class="small quiet"><a href=${href(["knowledge", user])}>${bdi(user, 60)}</a>${path.split("/").slice(0, -1).map((name, at) => html` / ${bdi(name, 60)}`)} / <code>${bdi(path.split("/").at(-1), 100)}</code></p>`;
@@ -57,7 +57,7 @@ function Shown({ node, user, link, changed }) {
 
 function Front({ fields }) {
   const known = Object.entries(fields ?? {});
-  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary><dl class="told">${known.slice(0, LISTED).map(([name, value]) => html`<div key=${name}><dt>${bdi(name, 80)}</dt><dd>${bdi(words(value), 2000)}</dd></div>`)}</dl></details>`;
+  return known.length > 0 && html`<details><summary class="small quiet">${plural(known.length, "more field")} in the front matter</summary>${facts(known.slice(0, LISTED).map(([name, value]) => [bdi(name, 80), bdi(words(value), 2000)]))}</details>`;
 }
 
 function Quotes({ user, title, rows, none, link }) {

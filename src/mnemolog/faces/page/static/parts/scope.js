@@ -3,7 +3,7 @@ import { html } from "../vendor/preact.js";
 import { call, me } from "../lib/api.js";
 import { useLoad } from "../lib/load.js";
 import { route } from "../lib/route.js";
-import { Choice } from "./filters.js";
+import { Choice } from "./choices.js";
 
 export function Scope() {
   const limits = me.value?.scope ?? {};

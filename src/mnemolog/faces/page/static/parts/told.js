@@ -4,7 +4,7 @@ import { post } from "../lib/api.js";
 import { count, plural } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
 import { change, entryHref, here, href, route } from "../lib/route.js";
-import { Select } from "./filters.js";
+import { Select } from "./choices.js";
 import { bdi, seen } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 

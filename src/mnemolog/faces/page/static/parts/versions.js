@@ -5,10 +5,10 @@ import { ago, whole } from "../lib/format.js";
 import { useGet } from "../lib/load.js";
 import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { route } from "../lib/route.js";
+import { choice } from "./choices.js";
 import { Diff, telling } from "./diff.js";
 import { confirm } from "./dialog.js";
 import { bdi } from "./glyph.js";
-import { choice } from "./tabs.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
 
@@ -25,7 +25,7 @@ export function Versions({ user, path, hash, stamp, changed }) {
       <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, ${bdi(by(one.by), 60)}${one.removed ? ", removed" : ""}</span>
       <span class="why">${bdi(one.reason || (one.n === 1 ? "first text" : "no reason given"), 300)}</span>
       ${one.sources.slice(0, 3).map((source) => html`<${Source} key=${source} source=${source} />`)}
-      ${String(one.n) === v && html`<${Version} key=${`${v}-${diff}`} user=${user} path=${path} one=${one} items=${items} hash=${hash} changed=${changed} />`}</li>`)}</ol>`}</${Loaded}></section>`;
+      ${String(one.n) === v && html`<${Version} key=${`${v}-${diff}`} user=${user} path=${path} one=${one} items=${items} hash=${hash} changed=${changed} />`}</li>`)}</ol>`}</></section>`;
 }
 
 function Version({ user, path, one, items, hash, changed }) {
@@ -38,7 +38,7 @@ function Version({ user, path, one, items, hash, changed }) {
       <span class="small quiet" id="against">What v${one.n} changed, against</span>
       ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => choice(`v${other.n}`, nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n }), String(other.n) === (against || String(one.n - 1))))}
       ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${!canWrite()}>Revert to v${one.n}…</button>`}</div>
-    <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</${Loaded}></div>`;
+    <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</></div>`;
 }
 
 /** Make an earlier version the text again, after a yes. */

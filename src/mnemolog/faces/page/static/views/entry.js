@@ -10,7 +10,7 @@ import { entryHref, go, here, href, route } from "../lib/route.js";
 import { sending, useTask } from "../lib/task.js";
 import { hide } from "../parts/acts.js";
 import { Curve } from "../parts/curve.js";
-import { Kind, Pips, Said, speaker, titleOf, words } from "../parts/entry.js";
+import { facts, Kind, Pips, Said, speaker, titleOf, words } from "../parts/entry.js";
 import { bdi } from "../parts/glyph.js";
 import { proven } from "../parts/job.js";
 import { RawLine } from "../parts/raw.js";
@@ -67,7 +67,7 @@ function Facts({ row, session }) {
     ["Scope", entry.scope ?? "session"], entry.role && ["Role", entry.role], entry.category && ["Category", entry.category], entry.run_id && ["Run", entry.run_id], entry.compartment && ["Compartment", entry.compartment],
     ["Tags", (entry.tags ?? []).join(", ") || "–"], ["Recalled", row.accesses ? `${row.accesses}×, last ${whole(row.last_access)}` : "never"], ["Place", `${count(row.place)}, seq ${count(entry.seq)}`],
     row.redactions.length && ["Redacted", row.redactions.join(", ")], entry.metadata && Object.keys(entry.metadata).length && ["Metadata", words(entry.metadata)], entry.context && Object.keys(entry.context).length && ["Context", words(entry.context)]].filter(Boolean);
-  return html`<dl class="told"><div><dt>Importance</dt><dd><${Pips} value=${row.importance} /> ${score(row.importance)}</dd></div>${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${bdi(value, 4000)}</dd></div>`)}</dl>`;
+  return facts([["Importance", html`<${Pips} value=${row.importance} /> ${score(row.importance)}`], ...told.map(([name, value]) => [name, bdi(value, 4000)])]);
 }
 
 function Fading({ row }) {

@@ -6,15 +6,15 @@ import { useGet, useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
 import { href } from "../lib/route.js";
 import { sending, useTask } from "../lib/task.js";
-import { Bars } from "../parts/bars.js";
+import { Bars, ofTypes } from "../parts/bars.js";
+import { openTab, Tabs } from "../parts/choices.js";
 import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Job, Proof } from "../parts/job.js";
-import { openTab, Tabs } from "../parts/tabs.js";
 import { attempt, toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
-/** @type {import("../parts/tabs.js").Kinds} */
+/** @type {import("../parts/choices.js").Kinds} */
 const TABS = [["retention", "Retention", true], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit", true]];
 const PARTS = { retention: Retention, erase: Erase, hidden: Hidden, audit: Audit };
 
@@ -36,13 +36,13 @@ function Retention() {
   return html`<div class="stack">
     <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
       <h2>What the next run would remove</h2>
-      ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${Object.entries(found.counts.by_type).map(([type, value]) => ({ label: type, type, value }))} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
-      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</${Loaded}>
+      ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${ofTypes(found.counts.by_type)} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
+      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</>
     <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
       <h2>Rules</h2>
       <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row">${rule.type === "default" ? html`<span class="glyph"></span>every other type` : html`<${Glyph} type=${rule.type} />${rule.type}`}</span></td><td class="num">${rule.days === null ? "without limit" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
       <p class="quiet">${told.keep_approved_decisions ? "Decisions that the user approved are kept, whatever their age. " : ""}What is past its age is hidden first and erased after ${plural(told.undelete_days, "day")}.</p>
-      <p class="quiet">Schedule <code>${told.schedule}</code>${told.auto_purge ? "" : " (switched off)"} · next run ${told.next_run ? whole(told.next_run) : "none"} · last run ${told.last_run ? whole(told.last_run) : "never"}</p></section>`}</${Loaded}>
+      <p class="quiet">Schedule <code>${told.schedule}</code>${told.auto_purge ? "" : " (switched off)"} · next run ${told.next_run ? whole(told.next_run) : "none"} · last run ${told.last_run ? whole(told.last_run) : "never"}</p></section>`}</>
   </div>`;
 }
 
@@ -73,7 +73,7 @@ function Erase() {
       <${Trouble} trouble=${trouble} /></form>
     ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
     ${isOwner() && html`<${Check} started=${started} />`}
-    ${job && html`<${Job} key=${job.id} id=${job.id} first=${job}>${(one) => html`<${Proof} proof=${one.result.proof} />`}</${Job}>`}
+    ${job && html`<${Job} key=${job.id} id=${job.id} first=${job}>${(one) => html`<${Proof} proof=${one.result.proof} />`}</>`}
   </div>`;
 }
 
@@ -101,7 +101,7 @@ function Hidden() {
       <td><span class="row"><${Glyph} type=${row.entry.type} />${bdi(titleOf(row.entry), 120)}</span></td>
       <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}>${bdi(row.entry.session_id, 40)}</a></td>
       <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
-      <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>`}</${Loaded}>`;
+      <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>`}</>`;
 }
 
 function Audit() {
@@ -113,5 +113,5 @@ function Audit() {
     <table class="cards"><thead><tr><th>when</th><th>who</th><th>what</th><th class="num">entries</th><th>session</th><th>why</th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${at}>
       <td title=${row.at}>${whole(row.at)}</td><td>${bdi(row.actor, 60)}</td><td>${row.action}</td><td class="num">${count(row.count)}</td>
       <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}>${bdi(row.session_id, 40)}</a>`}</td><td>${bdi(row.reason, 200)}</td></tr>`)}</tbody></table>
-    <div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}<span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></div>`}`}</${Loaded}>`;
+    <div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}<span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></div>`}`}</>`;
 }

@@ -4,16 +4,16 @@ import { canWrite, get, has, post } from "../lib/api.js";
 import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
 import { useGet } from "../lib/load.js";
 import { entryHref, here, href, route } from "../lib/route.js";
-import { Bars } from "../parts/bars.js";
+import { Bars, ofTypes } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
+import { choice, openTab, Tabs } from "../parts/choices.js";
 import { bdi } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
 import { Parked } from "../parts/parked.js";
-import { choice, openTab, Tabs } from "../parts/tabs.js";
 import { attempt, toast } from "../parts/toast.js";
 import { Loaded } from "../parts/trouble.js";
 
-/** @type {import("../parts/tabs.js").Kinds} */
+/** @type {import("../parts/choices.js").Kinds} */
 const TABS = [["now", "Now"], ["charts", "Charts", true], ["doctor", "Doctor", true], ["settings", "Settings", true]];
 const PARTS = { now: Now, charts: Charts, doctor: Doctor, settings: Settings };
 
@@ -39,11 +39,11 @@ function Now() {
     <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />
       <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} />
       ${FIGURES.filter(([name]) => name in told.figures).map(([name, label, shown]) => html`<${Figure} key=${name} label=${label} value=${shown(told.figures[name])} />`)}</dl>
-    <div class="columns"><${Bars} caption="By type" rows=${Object.entries(told.by_type).map(([type, value]) => ({ label: type, type, value }))} />
+    <div class="columns"><${Bars} caption="By type" rows=${ofTypes(told.by_type)} />
       <${Bars} caption="By agent" rows=${top(told.by_agent).map(([label, value]) => ({ label, value, href: href(["sessions"], { agent: label }) }))} /></div>
-    ${Object.keys(told.redactions).length > 0 && html`<${Bars} caption="Secrets hidden before they were written" rows=${top(told.redactions).map(([label, value]) => ({ label, value }))} />`}`}</${Loaded}>
+    ${Object.keys(told.redactions).length > 0 && html`<${Bars} caption="Secrets hidden before they were written" rows=${top(told.redactions).map(([label, value]) => ({ label, value }))} />`}`}</>
     ${has("worker") && html`<${Worker} />`}
-    <${Loaded} load=${jobs} rows=${1}>${(found) => found.items.length > 0 && html`<section class="stack"><h2>Jobs</h2>${found.items.slice(0, 10).map((job) => html`<${Job} key=${job.id} id=${job.id} first=${job} />`)}</section>`}</${Loaded}></div>`;
+    <${Loaded} load=${jobs} rows=${1}>${(found) => found.items.length > 0 && html`<section class="stack"><h2>Jobs</h2>${found.items.slice(0, 10).map((job) => html`<${Job} key=${job.id} id=${job.id} first=${job} />`)}</section>`}</></div>`;
 }
 
 const Figure = ({ label, value, link }) => html`<div class="figure"><dt>${label}</dt><dd>${link ? html`<a href=${link}>${value}</a>` : value}</dd></div>`;
@@ -55,7 +55,7 @@ function Worker() {
   return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
     <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</span>
       <button onClick=${look} disabled=${!canWrite()}>Look now</button></div>
-    <${Parked} parked=${told.parked} again=${load.again} /></section>`}</${Loaded}>`;
+    <${Parked} parked=${told.parked} again=${load.again} /></section>`}</>`;
 }
 
 function Charts() {
@@ -64,18 +64,18 @@ function Charts() {
   const recalled = useGet("/stats/recalled");
   return html`<div class="stack">
     <${Loaded} load=${growth}>${(found) => found.t.length > 1 ? html`<${Chart} caption="Growth of each type" unit="entries in all" isStepped t=${found.t} series=${summed(found.series)} />`
-      : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</${Loaded}>
-    <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</${Loaded}>
+      : found.t.length ? html`<${Bars} caption="Growth: entries of each type on the one day so far" rows=${Object.entries(found.series).map(([type, [value]]) => ({ label: type, type, value }))} />` : html`<p class="empty">Nothing has grown yet.</p>`}</>
+    <${Loaded} load=${decay}>${(found) => { const { days, series } = curves(found.items); return days.length > 0 && html`<${Chart} caption="Decay: what is left of each type as it grows older" unit="share of its weight, over days" isTime=${false} xUnit="days" x=${days} t=${[]} shown=${(value) => value.toFixed(2)} series=${series} />`; }}</>
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
       <p class="quiet">${found.looked_at ? `${percent(found.never_share)} of ${entries(found.looked_at)} in the sessions changed last were never recalled.` : "Nothing is there to be recalled yet."}</p>
-      ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: entryHref(one.session_id, one.id) }))} />`}</section>`}</${Loaded}>
+      ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: entryHref(one.session_id, one.id) }))} />`}</section>`}</>
     ${(["memory.operations.write.duration_ms", "memory.operations.query.duration_ms", "memory.locks.contention.count"]).map((name) => html`<${Figures} key=${name} name=${name} />`)}</div>`;
 }
 
 function Figures({ name }) {
   const load = useGet("/stats/series", { metric: name }, ["health"]);
   const caption = { "memory.operations.write.duration_ms": "Writes", "memory.operations.query.duration_ms": "Searches", "memory.locks.contention.count": "Waits for a lock" }[name];
-  return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</${Loaded}>`;
+  return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</>`;
 }
 
 /** What is left at some hours: between the points that the server gave. */
@@ -113,7 +113,7 @@ function Doctor() {
     <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
         <p>${bdi(one.detail, 600)}</p>${one.path && html`<p class="small"><code>${bdi(one.path, 200)}</code></p>`}
-        ${one.fix.command && html`<p class="row"><span class="quiet">${bdi(one.fix.command, 400)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</${Loaded}></div>`;
+        ${one.fix.command && html`<p class="row"><span class="quiet">${bdi(one.fix.command, 400)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</></div>`;
 }
 
 const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
@@ -124,7 +124,7 @@ function Settings() {
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
     <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
     <table class="cards settings"><thead><tr><th>setting</th><th>value</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
-      <th scope="row"><code>${broken(one.key)}</code></th><td><code>${bdi(plain(one.value), 80)}</code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code>${bdi(plain(one.default), 80)}</code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</${Loaded}>`;
+      <th scope="row"><code>${broken(one.key)}</code></th><td><code>${bdi(plain(one.value), 80)}</code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code>${bdi(plain(one.default), 80)}</code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</>`;
 }
 
 /** A name that may be broken where its parts begin, and nowhere else. */

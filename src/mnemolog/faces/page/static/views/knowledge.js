@@ -5,14 +5,13 @@ import { plural } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { linking, nodeHref } from "../lib/nodes.js";
-import { waitingProposals } from "../lib/review.js";
 import { go, here, href, route } from "../lib/route.js";
+import { choice, Select } from "../parts/choices.js";
 import { Edit } from "../parts/edit.js";
-import { Select } from "../parts/filters.js";
+import { waitingProposals } from "../parts/frame.js";
 import { bdi } from "../parts/glyph.js";
 import { Graph } from "../parts/graph.js";
 import { Node } from "../parts/node.js";
-import { choice } from "../parts/tabs.js";
 import { toast } from "../parts/toast.js";
 import { Tree } from "../parts/tree.js";
 import { Loaded } from "../parts/trouble.js";
@@ -29,7 +28,7 @@ export function View() {
   const [, named, ...parts] = route.value.path;
   const path = parts.join("/");
   const load = useLoad((stop) => nodesOf(named, stop), ["nodes", named ?? ""], ["node"]);
-  return html`<${Loaded} load=${load} rows=${10}>${(found) => html`<${Shelf} found=${found} path=${path} again=${load.again} />`}</${Loaded}>`;
+  return html`<${Loaded} load=${load} rows=${10}>${(found) => html`<${Shelf} found=${found} path=${path} again=${load.again} />`}</>`;
 }
 View.title = "Knowledge";
 

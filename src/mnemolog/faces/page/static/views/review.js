@@ -37,7 +37,7 @@ function Waiting() {
   return html`<div class="head"><h1 tabindex="-1" ref=${head}>Review</h1></div>
     <${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing waits for your yes. What agents learned from tools, and whatever would change SOUL.md or AGENTS.md, comes here first.</p>` : html`
       <p class="quiet">${plural(found.total, "proposal")} ${found.total === 1 ? "waits" : "wait"} for your yes, oldest first.</p>
-      <div class="stack">${found.items.map((one) => html`<${Proposal} key=${one.id} one=${one} judged=${judged} />`)}</div>`}</${Loaded}>
+      <div class="stack">${found.items.map((one) => html`<${Proposal} key=${one.id} one=${one} judged=${judged} />`)}</div>`}</>
     ${has("worker") && html`<${GivenUp} />`}`;
 }
 

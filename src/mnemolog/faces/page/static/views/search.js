@@ -6,7 +6,7 @@ import { isEntered, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
-import { Choice, Facet, Filters, listed } from "../parts/filters.js";
+import { Choice, Facet, Filters, listed } from "../parts/choices.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Hit, keyOf, placeOf } from "../parts/hit.js";
 import { ContextBlock } from "../parts/told.js";
@@ -45,7 +45,7 @@ export function View() {
     <nav class="tabs" aria-label="Hits or context">${tab("hits", "Hits")}${tab("context", "Context")}</nav>
     ${view === "context" ? html`<${ContextBlock} q=${q} />` : html`
       ${found && html`<${Filters}><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
-        <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></${Filters}>`}
+        <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></>`}
       <${Trouble} trouble=${load.trouble} again=${load.again} />
       ${found?.notes?.map((note) => html`<p class="small quiet">${note}</p>`)}
       ${fresh > 0 && html`<button onClick=${() => { notice(0); load.again(); }}>↻ ${entries(fresh)} written since: search again</button>`}

@@ -6,12 +6,12 @@ import { useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { change, go, here, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
+import { choice, Facet, Select } from "../parts/choices.js";
+import { facts } from "../parts/entry.js";
 import { Feed } from "../parts/feed.js";
-import { Facet, Select } from "../parts/filters.js";
 import { Glyph, bdi } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { daysOf, Minimap } from "../parts/minimap.js";
-import { choice } from "../parts/tabs.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 const TABS = [["", "Timeline"], ["decision", "Decisions"], ["finding", "Findings"], ["preference", "Preferences"], ["files", "Files"]];
@@ -60,8 +60,7 @@ function Details({ session, all }) {
     ["Learned from", session.knowledge.pending ? `up to ${session.knowledge.processed_until}; more waits` : session.knowledge.processed_until ? `up to ${session.knowledge.processed_until}` : "not yet"]];
   const objects = [["Metadata", session.metadata], ["Preferences", session.preferences], ["Markers", session.markers], ["Settings of its own", session.overrides]];
   return html`<aside class="details" aria-label="About this session"><div class="head"><h2>About this session</h2><button onClick=${close}>Close</button></div>
-    <dl class="told">${told.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${bdi(value)}</dd></div>`)}
-      ${objects.map(([name, value]) => Object.keys(value ?? {}).length > 0 && html`<div key=${name}><dt>${name}</dt><dd><code>${bdi(JSON.stringify(value), 4000)}</code></dd></div>`)}</dl>
+    ${facts([...told.map(([name, value]) => [name, bdi(value)]), ...objects.filter(([, value]) => Object.keys(value ?? {}).length).map(([name, value]) => [name, html`<code>${bdi(JSON.stringify(value), 4000)}</code>`])])}
     <div class="row"><${Deeds} all=${all} /></div></aside>`;
 }
 

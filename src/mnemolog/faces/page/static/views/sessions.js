@@ -8,7 +8,7 @@ import { useEvents } from "../lib/live.js";
 import { useGet, useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
-import { Choice, Facet, Filters, Words } from "../parts/filters.js";
+import { Choice, Facet, Filters, Words } from "../parts/choices.js";
 import { bdi, Strip } from "../parts/glyph.js";
 import { useActions } from "../parts/menu.js";
 import { Grid } from "../parts/table.js";
@@ -85,7 +85,7 @@ export function View() {
   useKeys({ ".": ["Actions", () => focusOn(".bulk button")] });
   return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
-    <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</${Filters}>
+    <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</>
     <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${picked.length ? "1" : undefined}>
       ${picked.length ? html`<strong>${count(picked.length)} selected</strong><${Deeds} all=${all} /><button class="bare" onClick=${() => choose(new Set())}>Select none</button>`
         : html`<span class="quiet">${plural(found.total, "session")}${isFiltered ? " with these filters" : ""}</span>`}

@@ -21,7 +21,7 @@ self.onmessage = ({ data }) => {
   const tell = (isDone) => {
     const places = new Float32Array(count * 2);
     nodes.forEach((node, at) => { places[at * 2] = node.x; places[at * 2 + 1] = node.y; });
-    self.postMessage({ id: data.id, places, isDone }, { transfer: [places.buffer] });
+    self.postMessage({ places, isDone }, { transfer: [places.buffer] });
   };
   const work = (left) => {
     if (running !== simulation) return;
