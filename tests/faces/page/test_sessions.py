@@ -179,6 +179,10 @@ def test_a_token_of_an_agent_is_offered_no_part_that_is_the_owners(
             expect(page.locator("nav.tabs a")).to_have_text(tabs)
             expect(page.get_by_role("alert")).to_have_count(0)
         expect(page.get_by_role("navigation", name="Views")).not_to_contain_text("Review")
+        page.keyboard.press("Control+k")
+        menu = page.get_by_role("dialog", name="Go to or do anything")
+        expect(menu.get_by_role("button", name="Knowledge")).to_be_visible()
+        expect(menu).not_to_contain_text("Review")
 
 
 def test_the_review_asks_for_all_agents(tab: Tab):

@@ -38,6 +38,14 @@ export function knownKeys() {
 /** Put the focus on the first that fits. @param {string} selector */
 export const focusOn = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus();
 
+/** Move the focus among some elements. @param {any[]} all @param {number} by */
+export function step(all, by) {
+  const here = all.findIndex((one) => one.contains(document.activeElement));
+  const next = all[Math.max(0, Math.min(all.length - 1, here + by))];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "nearest" });
+}
+
 const isTyping = (target) => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && target.getAttribute("type") !== "checkbox";
 
 addEventListener("keydown", (event) => {

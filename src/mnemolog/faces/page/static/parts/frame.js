@@ -6,17 +6,9 @@ import { isEntered, useKeys } from "../lib/keys.js";
 import { line, listen } from "../lib/live.js";
 import { change, go, href, route } from "../lib/route.js";
 import { undo } from "../lib/undo.js";
-import { menu } from "./menu.js";
+import { menu, views } from "./menu.js";
 import { Scope } from "./scope.js";
 
-const VIEWS = [
-  { name: "sessions", label: "Sessions", key: "s", icon: "M2 3h12M2 8h12M2 13h8" },
-  { name: "search", label: "Search", key: "f", icon: "M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l4 4" },
-  { name: "knowledge", label: "Knowledge", key: "k", icon: "M3 2h9v12H3zM6 5h3M6 8h3", needs: "nodes" },
-  { name: "review", label: "Review", key: "r", icon: "M2 8l4 4 8-9", needs: "review", isWide: true },
-  { name: "forgetting", label: "Forgetting", key: "o", icon: "M3 5h10l-1 9H4zM6 5V2h4v3" },
-  { name: "health", label: "Health", key: "h", icon: "M1 8h4l2-5 3 10 2-5h3" },
-];
 const MENU = matchMedia("(pointer: coarse)").matches ? "⋯" : /Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
 
@@ -30,9 +22,6 @@ async function count() {
 
 effect(() => { if (me.value) count(); });
 listen(["review", "worker"], count);
-
-/** The views that this server and this token offer. */
-export const views = () => VIEWS.filter((one) => !one.needs || has(one.needs));
 
 export function Rail() {
   if (!me.value) return html`<nav class="rail" aria-label="Views"></nav>`;

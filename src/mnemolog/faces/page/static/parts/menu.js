@@ -1,6 +1,6 @@
 // Go to or do anything, and the list of keys.
 import { html, signal, useEffect, useState } from "../vendor/preact.js";
-import { signOut } from "../lib/api.js";
+import { has, signOut } from "../lib/api.js";
 import { typing } from "../lib/format.js";
 import { areOn, knownKeys, toggleLetters } from "../lib/keys.js";
 import { go, href } from "../lib/route.js";
@@ -17,7 +17,17 @@ export const useActions = (offered, on) => useEffect(() => {
 }, on);
 export const menu = { open: () => { shown.value = "menu"; }, keys: () => { shown.value = "keys"; }, close: () => { shown.value = ""; } };
 
-const PLACES = [["Sessions", "sessions"], ["Search", "search"], ["Knowledge", "knowledge"], ["Review", "review"], ["Forgetting", "forgetting"], ["Health", "health"]];
+const VIEWS = [
+  { name: "sessions", label: "Sessions", key: "s", icon: "M2 3h12M2 8h12M2 13h8" },
+  { name: "search", label: "Search", key: "f", icon: "M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l4 4" },
+  { name: "knowledge", label: "Knowledge", key: "k", icon: "M3 2h9v12H3zM6 5h3M6 8h3", needs: "nodes" },
+  { name: "review", label: "Review", key: "r", icon: "M2 8l4 4 8-9", needs: "review", isWide: true },
+  { name: "forgetting", label: "Forgetting", key: "o", icon: "M3 5h10l-1 9H4zM6 5V2h4v3" },
+  { name: "health", label: "Health", key: "h", icon: "M1 8h4l2-5 3 10 2-5h3" },
+];
+
+/** The views that this server and this token offer. */
+export const views = () => VIEWS.filter((one) => !one.needs || has(one.needs));
 
 export function Menu() {
   if (!shown.value) return null;
@@ -30,7 +40,7 @@ function Commands() {
   const [text, type] = useState("");
   const all = [
     ...actions.value,
-    ...PLACES.map(([label, view]) => [label, () => go(href([view]))]), ["Sign out", signOut],
+    ...views().map(({ label, name }) => [label, () => go(href([name]))]), ["Sign out", signOut],
     ...(text ? [[`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]] : []),
   ].filter(([label], at, list) => at >= list.length - (text ? 2 : 0) || label.toLowerCase().includes(text.toLowerCase()));
   const run = (one) => { menu.close(); one?.[1](); };

@@ -53,7 +53,7 @@ function Entry({ row, session, id, again }) {
       <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
         ${canWrite() && html`<button aria-pressed=${isEditing} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${conceal}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
     ${row.hidden_at && html`<p class="card warn">Hidden ${whole(row.hidden_at)}; restorable until ${whole(row.hidden_until)}. <a href=${href(["forgetting"], { tab: "hidden" })}>Hidden entries</a></p>`}
-    ${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<section class="whole" data-type=${entry.type} aria-label="What it says"><${Said} entry=${entry} link=${entryHref(session, id)} /></section>`}
+    <section class="whole" data-type=${entry.type} aria-label="What it says">${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<${Said} entry=${entry} link=${entryHref(session, id)} />`}</section>
     <div class="columns"><section><h2>About it</h2><${Facts} row=${row} session=${session} /></section>
       <section><h2>How much is left</h2><${Fading} row=${row} /></section>
       <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} user=${entry.user_id} /></section>

@@ -3,7 +3,7 @@ import { html, useRef, useState } from "../vendor/preact.js";
 import { canWrite, get, has, post, url } from "../lib/api.js";
 import { keepDraft, useDraft } from "../lib/draft.js";
 import { ago, entries, plural, typing, whole } from "../lib/format.js";
-import { useKeys } from "../lib/keys.js";
+import { step, useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
@@ -26,13 +26,9 @@ View.title = "Review";
 function Waiting() {
   const load = useGet("/review", { limit: 200 }, ["review", "worker"]);
   const head = useRef();
-  const step = (by) => {
-    const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".proposal")]);
-    const at = cards.findIndex((one) => one.contains(document.activeElement));
-    cards[Math.max(0, Math.min(cards.length - 1, at + by))]?.focus();
-  };
+  const move = (by) => step([...document.querySelectorAll(".proposal")], by);
   const press = (name) => /** @type {any} */ ((document.activeElement?.closest(".proposal") ?? document.querySelector(".proposal"))?.querySelector(`[data-do="${name}"]`))?.click();
-  useKeys({ j: ["Next proposal", () => step(1)], k: ["Previous proposal", () => step(-1)], a: ["Accept the proposal", () => press("accept")], e: ["Edit the proposal", () => press("edit")] });
+  useKeys({ j: ["Next proposal", () => move(1)], k: ["Previous proposal", () => move(-1)], a: ["Accept the proposal", () => press("accept")], e: ["Edit the proposal", () => press("edit")] });
   const judged = () => { load.again(); head.current?.focus(); };
   return html`<div class="head"><h1 tabindex="-1" ref=${head}>Review</h1></div>
     <${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing waits for your yes. What agents learned from tools, and whatever would change SOUL.md or AGENTS.md, comes here first.</p>` : html`

@@ -2,7 +2,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
 import { count, entries, plural } from "../lib/format.js";
-import { isEntered, useKeys } from "../lib/keys.js";
+import { isEntered, step, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
@@ -57,28 +57,22 @@ function Hits({ found, q, isBusy }) {
   const box = useRef();
   const [at, setAt] = useState(0);
   const [why, setWhy] = useState("");
-  const now = useRef(/** @type {any} */ ({}));
-  now.current = { hits: found.hits, at };
+  const now = useRef({ hits: found.hits, at });
+  now.current = { hits: found.hits, at }; // the next key may come before the next drawing
   useEffect(() => { setAt(0); setWhy(""); }, [q]);
-  useLayoutEffect(() => { if (isEntered.value && !isBusy) { isEntered.value = false; move(0); } }, [isEntered.value, isBusy]);
+  useLayoutEffect(() => { if (isEntered.value && !isBusy) { isEntered.value = false; box.current?.children[0]?.focus(); } }, [isEntered.value, isBusy]);
   const isHeld = !!box.current?.contains(document.activeElement); // asked before the new hits are drawn
   useLayoutEffect(() => { if (isHeld) box.current?.children[now.current.at]?.focus({ preventScroll: true }); }, [found]);
-  const move = (to) => {
-    const next = Math.max(0, Math.min(now.current.hits.length - 1, to));
-    setAt(now.current.at = next); // the next key may come before the next drawing
-    const row = box.current?.children[next];
-    row?.focus({ preventScroll: true });
-    row?.scrollIntoView({ block: "nearest" });
-  };
+  const move = (by) => step([...(box.current?.children ?? [])], by);
   const here = () => now.current.hits[now.current.at];
   useKeys({
-    j: ["Next hit", () => move(box.current?.contains(document.activeElement) ? now.current.at + 1 : 0)], k: ["Hit before", () => move(now.current.at - 1)],
+    j: ["Next hit", () => move(1)], k: ["Hit before", () => move(-1)],
     w: ["Why", () => here() && setWhy((key) => (key === keyOf(here()) ? "" : keyOf(here())))],
     Enter: ["Open", () => here() && go(placeOf(here()))],
   });
   if (!found.hits.length) return html`<p class="empty">${q ? html`Nothing fits “${bdi(q, 80)}”.` : "Nothing is there yet."} Fewer filters or other words may help.</p>`;
   const left = found.total - found.hits.length;
   return html`<ol class="plain hits" ref=${box} aria-busy=${isBusy}>${found.hits.map((hit, index) => html`<${Hit} key=${keyOf(hit)} hit=${hit} rank=${index + 1} above=${found.hits[index - 1]} isActive=${index === at} isWhy=${why === keyOf(hit)}
-      onWhy=${() => setWhy(why === keyOf(hit) ? "" : keyOf(hit))} onFocus=${() => index !== at && setAt(index)} />`)}</ol>
+      onWhy=${() => setWhy(why === keyOf(hit) ? "" : keyOf(hit))} onFocus=${() => setAt(now.current.at = index)} />`)}</ol>
     ${left > 0 && found.hits.length < 200 && html`<p><button onClick=${() => change({ n: Math.min(200, found.hits.length + 40) }, { replace: true })}>Show more: ${count(left)} weaker</button></p>`}`;
 }
