@@ -79,6 +79,31 @@ def test_a_proposal_whose_node_changed_is_shown_beside_what_is_there(tab: Tab):
     assert "Lives in Lisbon" in said
 
 
+def test_an_edited_proposal_never_takes_the_place_of_what_came_meanwhile(tab: Tab):
+    page = tab.open("/review")
+    person = page.get_by_role("article", name="Proposal for USER.md")
+    person.first.get_by_role("button", name="Accept").click()
+    expect(person).to_have_count(1)
+    person.get_by_role("button", name="Edit").click()
+    text = person.get_by_label("Text to be written instead")
+    text.fill(f"{text.input_value()}- Drinks tea.\n")
+    person.get_by_role("button", name="Accept this text").click()
+    texts = person.get_by_role("region", name="Two texts")
+    expect(texts).to_contain_text("Drinks tea.")
+    assert "dark" in user_file(tab.server)
+
+    path = tab.server.root / f"users/{story.USER}/USER.md"
+    path.write_text(f"{path.read_text()}- Works at night.\n")
+    for there in ("dark", "Works at night."):
+        expect(texts).to_contain_text(there)
+        for choice in texts.get_by_label("both, one after the other").all():
+            choice.check()
+        texts.get_by_role("button", name="Accept this text").click()
+    expect(person).to_have_count(0)
+    said = user_file(tab.server)
+    assert all(one in said for one in ("dark", "vim", "tea", "night", "Lives in Lisbon"))
+
+
 def test_review_fits_a_phone_and_is_reached_from_knowledge(browser: Browser, served: Server):
     with visiting(browser, served, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
         page = tab.open("/knowledge")
