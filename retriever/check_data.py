@@ -3,15 +3,16 @@
     python -m retriever.check_data [FILE.jsonl …] [--bench FOLDER]
 
 A near-duplicate is a turn of some length that shares most of its runs of words with one of another
-conversation. A leak is a run of words that also stands in a file of the benchmark folder, and is
-too long to be chance. In text without spaces, runs of characters are compared. Prints the counts of
-what has the right shape, and every fault; fails if there is one.
+conversation, which may say more besides. A leak is a run of words that also stands in a file of the
+benchmark folder, and is too long to be chance. In text without spaces, runs of characters are
+compared. Prints the counts of what has the right shape, and every fault; fails if there is one.
 """
 
 import argparse
 import json
 import re
 import sys
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc", "'"))
 _WORD = re.compile(rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|')*")
 _CHARACTER = re.compile(rf"[{_UNSPACED}]")
 _CHARACTERS_OF_TWO_WORDS = 3
@@ -46,7 +48,7 @@ def repeated(conversations: Sequence[Conversation]) -> list[str]:
 
 def runs(text: str, length: int) -> set[str]:
     """All runs of so many words, or of as many characters as these would have without spaces."""
-    folded = text.lower()
+    folded = unicodedata.normalize("NFKC", text).lower().translate(_APOSTROPHES)
     return _runs(_WORD.findall(folded), " ", length) | _runs(
         _CHARACTER.findall(folded), "", length * _CHARACTERS_OF_TWO_WORDS // 2
     )
@@ -59,12 +61,16 @@ def _runs(parts: list[str], joint: str, length: int) -> set[str]:
 def near_duplicates(conversations: Sequence[Conversation]) -> Iterator[str]:
     """Turns of different conversations that say almost the same."""
     holders: dict[str, list[int]] = defaultdict(list)
+    lengths: list[int] = []
     turns = [(one["id"], turn) for one in conversations for turn in one["turns"]]
     for number, (name, turn) in enumerate(turns):
         own = runs(turn["text"], _RUN)
+        lengths.append(len(own))
         shared = Counter(other for run in own for other in holders[run] if turns[other][0] != name)
         for other, times in shared.items():
-            if len(own) >= _LEAST_RUNS and times / len(own) > _ALIKE:
+            # Of the shorter one, so that it does not matter which of them comes first.
+            least = min(len(own), lengths[other])
+            if least >= _LEAST_RUNS and times / least > _ALIKE:
                 there, twin = turns[other]
                 yield f"{name} {turn['id']}: almost the same as {there} {twin['id']}"
         for run in own:
@@ -110,8 +116,13 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, default=files())
     parser.add_argument("--bench", type=Path, help="a folder of which nothing may be here")
     given = parser.parse_args()
-    for path in given.files:
-        print(_counts(path))
+    if given.bench and not any(given.bench.glob("*.json")):
+        parser.error(f"there is no benchmark in {given.bench}: no file ends with .json")
+    try:
+        for path in given.files:
+            print(_counts(path))
+    except (OSError, ValueError) as error:
+        sys.exit(f"cannot be read: {error}")
     found = all_faults(read(given.files), given.bench)
     print("\n".join(found) or "no faults")
     sys.exit(bool(found))

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -46,9 +46,18 @@ class Split(NamedTuple):
 
 
 def read(paths: Iterable[Path]) -> list[Conversation]:
-    """The conversations of these files, one JSON object a line."""
-    lines = (line for path in paths for line in path.read_text(encoding="utf-8").splitlines())
-    return [json.loads(line) for line in lines if line.strip()]
+    """The conversations of these files, one JSON object a line; an error names the line."""
+    return [one for path in paths for one in _read(path)]
+
+
+def _read(path: Path) -> Iterator[Conversation]:
+    # Not by splitlines, which also ends a line at marks that may stand in a text.
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"{path.name}, line {number}: {error}") from error
 
 
 def files(folder: Path = DATA) -> list[Path]:

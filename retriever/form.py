@@ -31,7 +31,7 @@ def _misshapen(conversation: Any) -> Iterator[str]:
         return
     for key, kind, shape in (("turns", "turn", TURN), ("questions", "question", QUESTION)):
         for number, one in enumerate(conversation[key], 1):
-            if fault := _unlike(one, shape):
+            if fault := _unlike(one, shape) or _unnamed(one):
                 yield f"the {kind} number {number} {fault}"
 
 
@@ -47,6 +47,12 @@ def _unlike(record: Any, shape: Mapping[str, type]) -> str:
         if kind is str and not record[key].strip():
             return f"has nothing as its {key}"
     return ""
+
+
+def _unnamed(record: Mapping[str, Any]) -> str:
+    """Which turns a question names by what is no id of a turn, in words; empty where none."""
+    strange = [one for one in record.get("evidence", ()) if not isinstance(one, str)]
+    return f"names turns by what is no text, {strange}" if strange else ""
 
 
 def _wrong(conversation: Conversation) -> Iterator[str]:
@@ -85,7 +91,7 @@ def _is_time(text: str) -> bool:
 
 
 def _wrongly_asked(question: Question, known: Set[str]) -> Iterator[str]:
-    named = Counter(map(str, question["evidence"]))
+    named = Counter(question["evidence"])
     if question["type"] not in TYPES:
         yield f"has the type {question['type']!r}"
     if not named or max(named.values()) > 1:

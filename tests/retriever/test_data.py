@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def test_a_turn_is_read_as_the_index_gives_it_to_an_embedder():
         ({"question": {"answer": "no"}}, "the question number 1 has the keys"),
         ({"question": {"evidence": []}}, "no evidence"),
         ({"question": {"evidence": ["9:9"]}}, "not there"),
+        ({"turn": {"id": "7"}, "question": {"evidence": [7]}}, "by what is no text, [7]"),
         ({"question": {"type": "riddle"}}, "type 'riddle'"),
     ],
 )
@@ -112,10 +114,27 @@ def test_almost_the_same_turn_in_two_conversations_is_a_fault():
     assert fault == "c-2 1:1: almost the same as c-1 1:1"
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_turn_within_a_longer_one_is_a_fault_whichever_comes_first(order):
+    more = " After that nobody came for weeks, and the harbour master rang twice about the noise."
+    short = conversation("c-short")
+    long = conversation("c-long", turn={"text": short["turns"][0]["text"] + more * 2})
+    (fault,) = check_data.all_faults([short, long][::order])
+    assert "1:1: almost the same as c-" in fault
+
+
 def test_a_sentence_of_a_benchmark_is_a_fault(tmp_path):
     foreign = conversation("b-1", turn={"text": "Oh! " + conversation()["turns"][0]["text"]})
     (tmp_path / "bench.json").write_text(json.dumps([foreign]))
     (found,) = check_data.all_faults([conversation()], tmp_path)
+    assert found.startswith("c-1: also in the benchmark: ")
+
+
+def test_a_sentence_of_a_benchmark_in_other_signs_is_a_fault(tmp_path):
+    text = "We don't know what's in José's café, and they'll say it isn't open"
+    (tmp_path / "bench.json").write_text(json.dumps([conversation("b-1", turn={"text": text})]))
+    copied = unicodedata.normalize("NFD", text.replace("'", "\u2019"))
+    (found,) = check_data.all_faults([conversation(turn={"text": copied})], tmp_path)
     assert found.startswith("c-1: also in the benchmark: ")
 
 
@@ -134,13 +153,42 @@ def test_nothing_of_the_benchmark_is_in_the_data():
     assert list(check_data.leaks(CONVERSATIONS, BENCH)) == []
 
 
-def test_the_command_prints_the_counts_and_fails_on_a_fault(tmp_path):
-    path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps(conversation(question={"evidence": ["9:9"]})) + "\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "retriever.check_data", str(path)],
-        cwd=Path(DATA).parent.parent, capture_output=True, text=True, check=False,
+def checked(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "retriever.check_data", *words],
+        cwd=DATA.parent.parent, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def written(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_the_command_prints_the_counts_and_fails_on_a_fault(tmp_path):
+    unfounded = conversation(question={"evidence": ["9:9"]})
+    done = checked(written(tmp_path / "bad.jsonl", json.dumps(unfounded)))
     assert done.returncode == 1
     assert "1 conversations" in done.stdout
     assert "not there" in done.stdout
+
+
+def test_the_command_names_the_line_that_cannot_be_read(tmp_path):
+    done = checked(written(tmp_path / "bad.jsonl", json.dumps(conversation()), '{"id": '))
+    assert done.returncode == 1
+    assert "bad.jsonl, line 2: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_does_not_pass_what_it_was_to_hold_against_nothing(tmp_path):
+    path = written(tmp_path / "good.jsonl", json.dumps(conversation()))
+    assert checked(path).returncode == 0
+    done = checked(path, "--bench", tmp_path / "nowhere")
+    assert done.returncode == 2
+    assert "there is no benchmark in " in done.stderr
+
+
+def test_a_text_may_hold_what_ends_a_line_elsewhere(tmp_path):
+    told = conversation(turn={"text": "Yes.\u2028It is\x85there now."})
+    path = written(tmp_path / "good.jsonl", json.dumps(told, ensure_ascii=False))
+    assert read([path]) == [told]
