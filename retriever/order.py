@@ -1,4 +1,4 @@
-"""What a training run is asked to make; read before anything heavy is loaded."""
+"""What a training run is asked to make; read before anything is made."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A training run says what it cannot make before it loads anything."""
+"""A training run says what it cannot make before it makes anything."""
 
 import pytest
 

@@ -47,7 +47,7 @@ class Weights(NamedTuple):
         return (self.words + self.meaning) * (1 + self.session) + beside + self.speaker
 
 
-# Fitted once for each of our own embedders; vectors of others count like those of `static`.
+# Fitted once for each of our own embedders; the vectors of others count as PLAIN has it.
 PLAIN = Weights(1.0, 0.7, 0.4, 0.4, 0.5, 0.3)
 _FITTED = {
     "static": Weights(1.0, 0.7, 0.4, 0.1, 0.3, 0.5),
