@@ -5,7 +5,8 @@ words.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -39,10 +40,8 @@ class Told(NamedTuple):
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts; an error never quotes what was said."""
-    try:
+    with _asking(embedder):
         found = np.asarray(embedder.embed(texts), np.float32)
-    except Exception as error:  # it may be anybody's, and do anything
-        raise _failed(embedder, type(error).__name__) from error
     if found.shape != (len(texts), embedder.size):
         wanted = (len(texts), embedder.size)
         raise _failed(embedder, f"the shape of its vectors is {found.shape}, not {wanted}")
@@ -56,7 +55,8 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def check(embedder: Embedder) -> None:
     """Refuse an embedder whose vectors could not be kept apart from others."""
-    name, size, at_once = _told(embedder)
+    with _asking(embedder, passing=(MnemologError,)):  # one of ours says what it lacks
+        name, size, at_once = _told(embedder)
     if not isinstance(name, str) or not name.isprintable() or not name:
         raise _refused(embedder, f"name is {shown(name)}, not a plain text")
     if not _is_whole(size):
@@ -66,10 +66,16 @@ def check(embedder: Embedder) -> None:
 
 
 def _told(embedder: Embedder) -> tuple[object, object, object]:
-    """What it says of itself, which may be anything; one of ours says what it lacks."""
+    """What it says of itself, which may be anything."""
+    return embedder.name, embedder.size, getattr(embedder, "at_once", None)
+
+
+@contextmanager
+def _asking(embedder: Embedder, *, passing: tuple[type[MnemologError], ...] = ()) -> Iterator[None]:
+    """Turn what an embedder raises, which may be anything, into an error that quotes nothing."""
     try:
-        return embedder.name, embedder.size, getattr(embedder, "at_once", None)
-    except MnemologError:
+        yield
+    except passing:
         raise
     except Exception as error:
         raise _failed(embedder, type(error).__name__) from error
