@@ -47,6 +47,13 @@ def status(answer):
     return int(answer.split(b" ", 2)[1])
 
 
+def narrow(*address):
+    """A port whose connections take little in before somebody reads it."""
+    listening = bind(*address)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    return listening
+
+
 def at_once(count, call):
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(call, range(count)))
@@ -186,11 +193,6 @@ def test_connections_that_ask_nothing_make_room_for_those_that_do(tmp_path, monk
 
 
 def test_connections_whose_answers_nobody_reads_make_room_for_those_that_ask(tmp_path, monkeypatch):
-    def narrow(*address):
-        listening = bind(*address)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-        return listening
-
     monkeypatch.setattr(servers, "bind", narrow)
     monkeypatch.setattr(serving, "_most_connections", lambda: 20)
     with in_thread(tmp_path / "store") as server, ExitStack() as open_wires:
@@ -533,6 +535,22 @@ def test_a_client_that_never_reads_does_not_hold_up_the_end(tmp_path, monkeypatc
             for _ in range(100):
                 feed.publish("job", text="x" * 500)
             time.sleep(0.005)
+    wire.close()
+
+
+def test_the_rest_of_an_answer_that_nobody_reads_does_not_hold_up_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(servers, "bind", narrow)
+    monkeypatch.setattr(serving, "_GRACE_SECONDS", 600)
+    monkeypatch.setattr(serving, "_UNREAD_SECONDS", 0.2)
+    with in_thread(tmp_path / "store") as server:
+        wire = socket.socket()
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        host, _, port = server.host.partition(":")
+        wire.connect((host, int(port)))
+        # Little enough to be handed over as a whole, and too much for what lies between.
+        head = f"GET /static/vendor/preact.js HTTP/1.1\r\nHost: {server.host}\r\n\r\n"
+        wire.sendall(head.encode() * 2)
+        assert wire.recv(1) == b"H"
     wire.close()
 
 

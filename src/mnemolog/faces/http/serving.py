@@ -204,7 +204,7 @@ class _Server(uvicorn.Server):
         """After a while, let go of whoever does not read what they asked for."""
         await asyncio.sleep(_UNREAD_SECONDS)
         for one in list(self.server_state.connections):
-            if isinstance(one, H11Protocol) and one.flow.write_paused:
+            if isinstance(one, H11Protocol) and one.transport.get_write_buffer_size():
                 one.transport.abort()
 
 
