@@ -148,3 +148,19 @@ def test_what_was_thinned_out_in_the_middle_of_an_erasure_leaves_no_name_behind(
 
 def holds(path: Path, needle: bytes) -> bool:
     return path.is_file() and needle in path.read_bytes()
+
+
+def test_the_names_that_only_replaced_revisions_had_go_with_them(root, clock, few):
+    with steady(root, clock) as memory:
+        sid = memory.create_session().id
+        for number in range(ENTRIES):
+            memory.add_memory(sid, id=f"m{number}", content="x", type="riddle", agent_id="sphinx")
+        memory.query(None, limit=0)
+        for number in range(ENTRIES):
+            memory.add_memory(sid, id=f"m{number}", content="y", type="note", agent_id="oedipus")
+        memory.query(None, limit=0)
+        assert ids(memory.query(None, types=["riddle"], agents=["sphinx"])) == []
+        assert len(memory.query(None, types=["note"], agents=["oedipus"], limit=100)) == ENTRIES
+    with sqlite3.connect(root / "index" / "index.db") as db:
+        known = {text for (text,) in db.execute("SELECT text FROM word")}
+    assert known == {"note", "oedipus"}
