@@ -205,6 +205,11 @@ def cut(name: str, size: int) -> Damage:
     return lambda index: os.truncate(column(index, name), size)
 
 
+def overfill(index: Path, name: str) -> None:
+    path = column(index, name)
+    path.write_bytes(b"\x7f" * path.stat().st_size)
+
+
 def a_pipe_instead(name: str) -> Damage:
     def damage(index: Path) -> None:
         (path,) = index.glob(f"{name}.*.col")
@@ -269,6 +274,7 @@ DAMAGE: dict[str, Damage] = {
     "the identity is missing": in_database("DELETE FROM meta WHERE key = 'identity'"),
     "a number is too large": in_database("UPDATE term SET hash = 1 << 40"),
     "a column is cut": cut("time", 12),
+    "every time lies beyond all years": lambda index: overfill(index, "time"),
     "a column is cut at a row": cut("length", 10),
     "a column is empty": cut("log", 0),
     "a column is missing": remove("offset"),

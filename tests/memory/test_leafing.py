@@ -214,3 +214,14 @@ def test_what_was_hidden_at_once_is_listed_alike_by_a_new_index(memory):
     assert [one.entry.id for one in memory.hidden_entries()] == listed
     parts = [memory.hidden_entries(skip=skip, limit=5) for skip in (0, 5, 10)]
     assert [one.entry.id for part in parts for one in part] == listed
+
+
+def test_a_last_use_that_can_be_no_moment_is_no_error(memory, sid, root):
+    memory.add_memory(sid, content="still here")
+    memory.query(sid)
+    memory.close()
+    (used,) = (root / "index").glob("used.*.col")
+    (uses,) = (root / "index").glob("uses.*.col")
+    for path in (used, uses):
+        path.write_bytes(b"\x7f" * path.stat().st_size)
+    assert [one.entry.content for one in memory.timeline(sid).entries] == ["still here"]

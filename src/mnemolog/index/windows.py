@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mnemolog.index import scope
 from mnemolog.index.snapshot import Mask, Snapshot
-from mnemolog.index.spots import spots_of
+from mnemolog.index.spots import check_times, spots_of
 from mnemolog.model.entry import SCOPES
 from mnemolog.model.inspecting import Bucket, Numbered
 from mnemolog.model.session import Summary
@@ -203,6 +203,7 @@ class Windows:
 
     def _told(self, rows: Rows) -> list[Row]:
         spots = spots_of(self._db, self._snapshot, rows)
+        check_times(self._snapshot.column("used")[rows])
         names = ("place", "revisions", "uses", "used")
         columns = (self._snapshot.column(name)[rows].tolist() for name in names)
         died = (self._beside("hidden", "died", row) for row in rows.tolist())
