@@ -105,8 +105,13 @@ class Machine(RuleBasedStateMachine):
 
     def _logs(self, session: str) -> list[dict[str, Any]]:
         """What can be reached through a session: its own log, its user's, the shared one."""
-        facts = self.model.get(session, {"entries": {}, "user": None})
-        return [facts["entries"], self.users.get(facts["user"], {}), self.shared]
+        user: Any = self.model[session]["user"] if session in self.model else None
+        return [self._shown(session), self.users.get(user, {}), self.shared]
+
+    def _shown(self, session: str) -> dict[str, Any]:
+        """What a session's own log holds and nobody has deleted."""
+        facts = self.model.get(session, {"entries": {}, "hidden": set()})
+        return {i: e for i, e in facts["entries"].items() if i not in facts["hidden"]}
 
     def _log(self, session: str, scope: str) -> dict[str, Any]:
         """Where an entry of this scope goes."""
@@ -146,7 +151,7 @@ class Machine(RuleBasedStateMachine):
         session = view.create_session(user, agent_ids=agents, session_id=given)
         named = [*agents, agent] if agent and agent not in agents else agents
         facts = {"user": user, "agents": named, "metadata": {}, "entries": {}, "state": "active"}
-        self.model[session.id] = facts
+        self.model[session.id] = {**facts, "hidden": set()}
         assert session.agent_ids == tuple(named)
         return session.id
 
@@ -196,6 +201,7 @@ class Machine(RuleBasedStateMachine):
         log[receipt.id] = entry
         if entry["scope"] in ("session", "agent"):
             self.model[session]["state"] = "active"
+            self.model[session]["hidden"].discard(receipt.id)
 
     @rule(
         handle=HANDLES,
@@ -298,6 +304,34 @@ class Machine(RuleBasedStateMachine):
         if entry["scope"] in ("session", "agent"):
             facts["state"] = "active"
 
+    # --- deleting
+
+    @rule(handle=HANDLES, session=sessions, number=st.integers(0, 9))
+    def hide(self, handle, session, number):
+        known = list(self._shown(session))
+        if known:
+            given = known[number % len(known)]
+            self._open[handle].delete_memory(session, given)
+            self.model[session]["hidden"].add(given)
+            self.model[session]["state"] = "active"
+
+    @rule(handle=HANDLES, session=sessions)
+    def bring_back(self, handle, session):
+        facts = self.model.get(session)
+        if facts and facts["hidden"]:
+            done = self._open[handle].undelete(session, list(facts["entries"]))
+            assert set(done.ids) == facts["hidden"]
+            facts.update(hidden=set(), state="active")
+
+    @rule(handle=HANDLES, session=sessions, number=st.integers(0, 9))
+    def erase(self, handle, session, number):
+        known = list(self.model[session]["entries"]) if session in self.model else []
+        if known:
+            given = known[number % len(known)]
+            self._open[handle].erase(session, ids=[given], verify=False)
+            del self.model[session]["entries"][given]
+            self.model[session]["hidden"].discard(given)
+
     # --- reading
 
     @rule(handle=HANDLES, agent=WRITERS, session=sessions)
@@ -309,7 +343,7 @@ class Machine(RuleBasedStateMachine):
                     verb(session)
             return
         facts = self.model[session]
-        seen = {i: e for i, e in facts["entries"].items() if self._may_see(e, agent)}
+        seen = {i: e for i, e in self._shown(session).items() if self._may_see(e, agent)}
         found = view.get_entries(session)
         assert found.warnings == ()
         assert [_plain(one) for one in found] == list(seen.items())
@@ -340,7 +374,7 @@ class Machine(RuleBasedStateMachine):
         one, two = (memory.get_global_statistics() for memory in self._open.values())
         assert one == two
         assert one.sessions == len(self.model)
-        assert one.total_entries == sum(len(facts["entries"]) for facts in self.model.values())
+        assert one.total_entries == sum(len(self._shown(session)) for session in self.model)
         assert one.corrupted_lines == 0
 
 
