@@ -248,6 +248,22 @@ def test_a_torn_tail_is_ignored_and_then_sealed_by_the_next_writer():
     assert fs.read_all(disk, log).split(b"\n")[1] == torn
 
 
+@pytest.mark.req("S002-137")
+def test_what_was_written_in_batches_over_many_segments_is_safe_once_it_is_closed():
+    disk = SimulatedDisk()
+    settings = {"storage.durability": "batch", "storage.segment_size_mb": 600 / 1024 / 1024}
+    memory = opened(disk, Settings().changed(settings))
+    memory.create_session(session_id="talk")
+    texts = [f"number {number}" for number in range(20)]
+    for text in texts:
+        assert not memory.add_memory("talk", type="note", content=text).durable
+    assert len(manifest_of(disk, "talk").segments) > 3
+    memory.close()
+    for number in range(200):
+        after = opened(disk.crash(Random(number)), Settings())
+        assert [entry.text for entry in after.get_entries("talk")] == texts
+
+
 class Killed(BaseException):
     """The end of a process."""
 
