@@ -1,12 +1,14 @@
 """What compactions moved out comes back, while others erase, compact and bring it back too."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import EntryNotFoundError
+from mnemolog.errors import EntryNotFoundError, LockTimeoutError
+from mnemolog.settings import Settings
 from mnemolog.testing import FixedClock
 from mnemolog.testing.opening import open_on
 from tests.forgetting.scanner import traces, word
@@ -20,8 +22,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "root"
 
 
-def on(disk: RecordingDisk) -> Memory:
-    return open_on(disk, clock=FixedClock(), purge=lambda gone: True)
+def on(disk: RecordingDisk, **chosen: object) -> Memory:
+    settings = Settings().changed(chosen)
+    return open_on(disk, settings, FixedClock(), purge=lambda gone: True)
 
 
 def move_out(memory: Memory, secret: str) -> None:
@@ -110,3 +113,32 @@ def test_what_comes_back_or_is_revised_while_an_erasure_begins_goes_too(root, ve
         assert done
         assert memory.get_memory("s", gone[-1]) is None
     assert traces(root, [secret, *gone]) == {}
+
+
+def test_what_a_compaction_moves_out_while_it_is_redacted_stays_and_says_no_secret(root):
+    """Compacted before each look at the log, in turn."""
+    secret = "gh" + "p_" + "".join(f"{one}{n}" for n, one in enumerate(word(20)))
+    step, went_on = 0, True
+    while went_on:
+        step, at, disk = step + 1, root / str(step), RecordingDisk(root / str(step))
+        hasty = {"concurrency.lock_timeout_ms": 1, "privacy.redaction": False}
+        with on(disk) as memory, on(RecordingDisk(at), **hasty) as other:
+            other.create_session(session_id="s")
+            other.add_memory("s", id=FIRST, type="note", content=f"so {secret}", importance=0.001)
+            left = step
+
+            def before(name: str, path: str) -> None:
+                nonlocal left
+                left -= name == "open" and "sessions/s" in path
+                if left == 0 and name == "open":
+                    with suppress(LockTimeoutError):
+                        other.compact_session("s")
+
+            disk.before = before
+            memory.redact("s")
+            went_on = left <= 0
+            found = memory.get_memory("s", FIRST)
+            assert found is not None, step
+            assert found.text.startswith("so [REDACTED"), step
+        assert traces(at, [secret]) == {}, step
+    assert step > 4

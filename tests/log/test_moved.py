@@ -25,7 +25,7 @@ def test_a_damaged_file_is_written_anew_by_any_erasure_for_nobody_knows_what_it_
     fs.replace(disk, PATH, whole[: len(whole) // 2])
     with pytest.raises(CorruptionError, match="ends too early"):
         moved.read(disk, PATH)
-    assert moved.forget(disk, "talk", ["m9999"]) == 0
+    assert moved.forget(disk, "talk", {"m9999": 99}) == 0
     left = [entry.id for _, entry in moved.read(disk, PATH)]
     assert 0 < len(left) < 1999
     assert left[0] == "m1"

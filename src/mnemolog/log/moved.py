@@ -7,7 +7,7 @@ when one of its lines is erased or brought back.
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import msgspec
@@ -126,14 +126,12 @@ def _as_it_is_now(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
     return read(disk, path) if disk.ident(path) is not None else []
 
 
-def forget(disk: Disk, name: str, ids: Collection[str], before: int | None = None) -> int:
-    """Take the lines about these ids out of every file, or those with a number before the given
-    one; says how many there were."""
-    gone = frozenset(ids)
+def forget(disk: Disk, name: str, limits: Mapping[str, int]) -> int:
+    """Take the lines about these ids, each up to a number, out of every file; says how many there
+    were."""
 
     def kept(raw: bytes, entry: Entry) -> bytes | None:
-        is_meant = (entry.target or entry.id) in gone and (before is None or entry.seq < before)
-        return None if is_meant else raw
+        return None if entry.seq <= limits.get(entry.target or entry.id, 0) else raw
 
     return sum(_rewrite(disk, path, kept) for path in files(disk, name))
 

@@ -120,23 +120,31 @@ class Redacting(Forgetting):
                 dirty[subject] += 1
                 kinds.update(hidden)
         if dirty and not dry_run:
-            for identifier in dirty:
-                self._revise_clean(log, identifier, redact)
+            done = {one for one in dirty if self._revise_clean(log, one, redact)}
+            # What a compaction moved out meanwhile has no clean revision; it is cleaned there.
+            moved = (
+                self._keeper.moved(log.id) if log.kind == "session" and done != set(dirty) else {}
+            )
+            limits = {one: last[one] for one in dirty if one in done or one not in moved}
             record = self._audited("redact", log.id or None, len(dirty), "", {})
-            self._keeper.erase_older(log, {one: last[one] for one in dirty}, record)
+            self._keeper.erase_older(log, limits, record)
         return len(dirty)
 
-    def _revise_clean(self, log: LogKey, identifier: str, redact: Redact) -> None:
-        """Store the clean revision first: a crash then leaves both, and the next run goes on."""
+    def _revise_clean(self, log: LogKey, identifier: str, redact: Redact) -> bool:
+        """Store the clean revision first: a crash then leaves both, and the next run goes on.
+
+        False if there is no entry to revise.
+        """
         for attempt in range(_TRIES):
             writes = self._clean_writes(log, identifier, redact)
             try:
                 if writes:
                     self._store.append(log, writes, self._viewer, _unbounded(self.settings.storage))
-                return
+                return bool(writes)
             except ConcurrentModificationError:
                 if attempt == _TRIES - 1:
                     raise
+        raise AssertionError("unreachable")
 
     def _clean_writes(self, log: LogKey, identifier: str, redact: Redact) -> list[Write]:
         now = self._clock.now()

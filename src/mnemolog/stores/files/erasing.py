@@ -189,7 +189,7 @@ def _reach(
             blanked = _blank_log(disk, writer.place, handle, limits, stamp)
             places = {"log": len(blanked)}
             if key.kind == "session":
-                places["archive"] = _forget_moved(disk, paths.file_name(key.id), ids)
+                places["archive"] = _forget_moved(disk, paths.file_name(key.id), limits)
                 places["uses"] = _blank_uses(disk, f"{log_name(key)}/{USES}", ids)
                 runs.sweep(disk, sessions.place(key.id))
             generation = handle.chain.generation
@@ -235,15 +235,15 @@ def _blank_log(
     return blanked
 
 
-def _forget_moved(disk: Disk, name: str, ids: frozenset[str]) -> int:
+def _forget_moved(disk: Disk, name: str, limits: Limits) -> int:
     """Take lines out of the archive; on a full disk, the index makes room for that."""
     moved.drop_unfinished(disk, name)
     try:
-        return moved.forget(disk, name, ids)
+        return moved.forget(disk, name, limits)
     except StorageFullError:
         intents.spend_reserve(disk)
         _discarder(disk)(name)
-        return moved.forget(disk, name, ids)
+        return moved.forget(disk, name, limits)
 
 
 def _raise_generation(disk: Disk, place: SessionPlace, handle: Handle) -> None:

@@ -191,7 +191,8 @@ class FilesKeeper:
 
         def work() -> int:
             with held.writer.locked():
-                return moved.forget(self._disk, paths.file_name(session_id), ids, before)
+                limits = dict.fromkeys(ids, before - 1)
+                return moved.forget(self._disk, paths.file_name(session_id), limits)
 
         return self._at_home(held, work)
 
