@@ -126,6 +126,30 @@ def test_a_hidden_entry_is_brought_back(tab: Tab):
     assert len(tab.server.api("GET", "/sessions/sess-hide/entries")["items"]) == 1
 
 
+def test_a_cleared_session_is_brought_back_as_a_whole(tab: Tab):
+    said = [{"type": "note", "content": f"cleared {number}"} for number in range(230)]
+    tab.server.session("sess-cleared", said)
+    order = {"action": "clear_session", "selector": {"session_ids": ["sess-cleared"]}}
+    plan = tab.server.api("POST", "/plans", order)
+    done = tab.server.api("POST", f"/plans/{plan['plan_id']}/run", {"confirm": True})
+    if done.get("job_id"):
+        tab.server.job(done["job_id"])
+    entries = "/sessions/sess-cleared/entries?limit=1"
+    assert tab.server.api("GET", entries)["total"] == 0
+    page = tab.open("/forgetting?tab=hidden")
+    row = page.get_by_role("row", name="cleared")
+    expect(row).to_have_count(200)
+    page.get_by_role("button", name="Older").click()
+    expect(row.first).to_be_visible()
+    expect(row).to_have_count(30)
+    page.get_by_role("button", name="Newest").click()
+    page.get_by_role("button", name="Bring back all of sess-cleared…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Bring all of it back").click()
+    expect(page.get_by_role("status").first).to_contain_text("230 entries brought back")
+    expect(row).to_have_count(0)
+    assert tab.server.api("GET", entries)["total"] == 230
+
+
 def test_the_audit_tells_who_and_why_and_that_its_chain_holds(tab: Tab):
     tab.server.session("sess-audit", [{"type": "note", "content": "quietly", "tags": ["odd"]}])
     order = {"action": "erase", "selector": {"tags": ["odd"]}, "options": {"reason": hostile.LINE}}

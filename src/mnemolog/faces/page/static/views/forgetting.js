@@ -1,6 +1,6 @@
 // Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
 import { html, useState } from "../vendor/preact.js";
-import { canWrite, isOwner, post } from "../lib/api.js";
+import { canWrite, get, isOwner, post } from "../lib/api.js";
 import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
 import { useGet, useLoad } from "../lib/load.js";
 import { carryOut } from "../lib/plans.js";
@@ -8,6 +8,7 @@ import { href } from "../lib/route.js";
 import { sending, useTask } from "../lib/task.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { openTab, Tabs } from "../parts/choices.js";
+import { confirm } from "../parts/dialog.js";
 import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Job, Proof } from "../parts/job.js";
@@ -16,6 +17,7 @@ import { Loaded, Trouble } from "../parts/trouble.js";
 
 /** @type {import("../parts/choices.js").Kinds} */
 const TABS = [["retention", "Retention", true], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit", true]];
+const MOST = 200;
 const PARTS = { retention: Retention, erase: Erase, hidden: Hidden, audit: Audit };
 
 export function View() {
@@ -89,20 +91,49 @@ function Check({ started }) {
 }
 
 function Hidden() {
-  const load = useGet("/hidden", { limit: 200 }, ["hidden"]);
+  const [cursor, go] = useState("");
+  const load = useGet("/hidden", { limit: MOST, cursor }, ["hidden"]);
   const back = ({ entry }) => attempt(async () => {
-    await post("/hidden/restore", { session_id: entry.session_id, ids: [entry.id] });
+    await restore(entry.session_id, [entry.id]);
     toast("Brought back.");
     load.again();
   });
-  return html`<${Loaded} load=${load}>${(found) => found.items.length === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
+  const backAll = async (session) => {
+    const done = await confirm({ title: "Bring back", sentence: html`Whatever is hidden in <bdi>${session}</bdi> is seen again.`, verb: "Bring all of it back", run: () => restoreAll(session) });
+    if (!done) return;
+    toast(`${entries(done.many)} brought back.`);
+    load.again();
+  };
+  return html`<${Loaded} load=${load}>${(found) => found.total === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
     <p class="quiet">${entries(found.total)} hidden. Each can be brought back until its day.</p>
+    ${canWrite() && html`<div class="row">${several(found.items).map((session) => html`<button key=${session} onClick=${() => backAll(session)}><span>Bring back all of ${bdi(session, 40)}…</span></button>`)}</div>`}
     <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
       <td><span class="row"><${Glyph} type=${row.entry.type} />${bdi(titleOf(row.entry), 120)}</span></td>
       <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}>${bdi(row.entry.session_id, 40)}</a></td>
       <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
-      <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>`}</>`;
+      <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>
+    <${Pages} found=${found} cursor=${cursor} go=${go} />`}</>`;
 }
+
+const restore = (session, ids) => post("/hidden/restore", { session_id: session, ids });
+
+/** As many at a time as the server lists, until none is left that it would bring back. */
+async function restoreAll(session) {
+  for (let many = 0; ;) {
+    const { items } = await get("/hidden", { session, limit: MOST });
+    const { ids } = items.length ? await restore(session, items.map(({ entry }) => entry.id)) : { ids: [] };
+    if (!ids.length) return { many };
+    many += ids.length;
+  }
+}
+
+/** The sessions of which more than one entry is listed. */
+function several(items) {
+  const all = items.map(({ entry }) => entry.session_id);
+  return [...new Set(all.filter((one, at) => all.indexOf(one) !== at))];
+}
+
+const Pages = ({ found, cursor, go, children }) => html`<div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}${children}</div>`;
 
 function Audit() {
   const [cursor, go] = useState("");
@@ -113,5 +144,5 @@ function Audit() {
     <table class="cards"><thead><tr><th>when</th><th>who</th><th>what</th><th class="num">entries</th><th>session</th><th>why</th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${at}>
       <td title=${row.at}>${whole(row.at)}</td><td>${bdi(row.actor, 60)}</td><td>${row.action}</td><td class="num">${count(row.count)}</td>
       <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}>${bdi(row.session_id, 40)}</a>`}</td><td>${bdi(row.reason, 200)}</td></tr>`)}</tbody></table>
-    <div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}<span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></div>`}`}</>`;
+    <${Pages} found=${found} cursor=${cursor} go=${go}><span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></>`}`}</>`;
 }
