@@ -2,7 +2,7 @@
 import { post, url } from "./api.js";
 
 const DAY = 86_400_000;
-export const DEMO = ["demo-week-payments", "demo-week-incident"];
+const DEMO = ["demo-week-payments", "demo-week-incident"];
 
 /** [days ago, hour, minute, entry] */
 const PAYMENTS = [
