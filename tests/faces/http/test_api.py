@@ -277,7 +277,9 @@ def test_sessions_are_archived_restored_and_deleted_by_plans(owner, session):
     assert (gone.status_code, gone.json()["code"]) == (404, "E_SESSION_NOT_FOUND")
 
 
-@pytest.mark.parametrize("action", ["retention", "redact", "reindex", "compact", "repair"])
+@pytest.mark.parametrize(
+    "action", ["retention", "redact", "reindex", "compact", "migrate", "repair"]
+)
 def test_upkeep_is_planned_and_done_as_a_job(owner, session, action):
     selector = {"session_ids": [session]} if action == "compact" else {}
     plan = planned(owner, action, selector)

@@ -1,7 +1,9 @@
 """Plans: the proof of an erasure, retention as previewed, undoing after a restart."""
 
+import re
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from mnemolog import Memory
 from mnemolog.faces.http import actions
 from mnemolog.faces.http.passes import Scope
+from mnemolog.faces.http.plans import ACTIONS
 from tests.conftest import SetClock
 from tests.faces.http.servers import finished, in_thread
 
@@ -256,3 +259,9 @@ def test_no_names_of_sessions_never_mean_all_of_them(owner, session, action, nam
     criteria = {"types": ["conversation"]} if action in ("delete", "erase") else {}
     refused = owner.post("/plans", json={"action": action, "selector": {**criteria, **named}})
     assert refused.status_code == 400, refused.text
+
+
+def test_the_page_about_the_server_names_every_action():
+    page = (Path(__file__).parents[3] / "docs" / "server.md").read_text()
+    [listed] = [part for part in page.split("\n\n") if part.startswith("The actions: ")]
+    assert re.findall(r"`([a-z_]+)`", listed) == list(ACTIONS)

@@ -33,6 +33,7 @@ from mnemolog.faces.http.routes import (
     learning,
     planning,
     preferences,
+    ruling,
     searching,
     sessions,
     signing,
@@ -42,9 +43,8 @@ from mnemolog.faces.http.routes import (
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
 _PARTS = (
-    signing, sessions, entries, searching, planning, health, preferences, exchange, knowledge,
-    learning,
-    files, events,
+    signing, sessions, entries, searching, planning, health, ruling, preferences, exchange,
+    knowledge, learning, files, events,
 )  # fmt: skip
 
 

@@ -84,6 +84,29 @@ class NodeMove(Body):
     reason: str = ""
 
 
+class NodeMerge(Body):
+    """Which node takes in what this one says."""
+
+    into: str
+    reason: str = ""
+
+
+class SimilarRow(msgspec.Struct, kw_only=True):
+    """Two nodes that are perhaps the same: by their `title`, their `text`, or a person's `name`."""
+
+    path: str
+    other: str
+    why: str
+    share: float
+
+
+class Similar(msgspec.Struct, kw_only=True):
+    """The surest pairs, and how many there are."""
+
+    items: list[SimilarRow]
+    total: int
+
+
 class Reverting(Body):
     """Why an earlier version is wanted again."""
 

@@ -1,4 +1,4 @@
-"""Upkeep by plan: retention, redaction, compaction, the index, repairs."""
+"""Upkeep by plan: retention, redaction, compaction, versions, the index, repairs."""
 
 import os
 from collections import Counter
@@ -95,6 +95,29 @@ def _reindex(order: Order, progress: Progress | None) -> Done:
     return {"entries": order.memory.rebuild_index(progress=progress)}, []
 
 
+def _plan_migrate(order: Order) -> Draft:
+    found = [log for one in _chosen(order) for log in order.memory.migrate(one, dry_run=True)]
+    due = [one for one in found if one.status == "rewritten"]
+    lines = sum(one.lines for one in due)
+    return Draft(
+        f"Rewrite {many(lines, 'line')} of earlier versions in {many(len(due), 'log')}.",
+        sessions=len(due),
+        entries=lines,
+        mark=marked([(one.log, one.lines) for one in due]),
+    )
+
+
+def _migrate(order: Order, progress: Progress | None) -> Done:
+    found = [log for one in _chosen(order) for log in order.memory.migrate(one, progress=progress)]
+    told = [
+        {"kind": one.log.kind, "id": one.log.id, "status": one.status, "lines": one.lines,
+         "reason": one.reason}
+        for one in found
+        if one.status != "current"
+    ]  # fmt: skip
+    return {"migrated": told, "current": len(found) - len(told)}, []
+
+
 def _plan_repair(order: Order) -> Draft:
     _owner(order)
     return Draft("Mend what is safe to mend below the root. No line is ever removed.")
@@ -120,6 +143,7 @@ UPKEEP: dict[str, Action] = {
     "retention": Action(_plan_retention, _retention, is_job=True),
     "redact": Action(_plan_redact, _redact, is_job=True, selector=SESSIONS),
     "compact": Action(_plan_compact, _compact, is_job=True, selector=SESSIONS),
+    "migrate": Action(_plan_migrate, _migrate, is_job=True, selector=SESSIONS),
     "reindex": Action(_plan_reindex, _reindex, is_job=True),
     "repair": Action(_plan_repair, _repair, is_job=True),
 }

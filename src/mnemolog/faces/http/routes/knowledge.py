@@ -13,10 +13,13 @@ from mnemolog.faces.http.node_shapes import (
     GraphFacts,
     GraphNode,
     NodeFacts,
+    NodeMerge,
     NodeMove,
     NodeWrite,
     OutgoingRow,
     Reverting,
+    Similar,
+    SimilarRow,
     Tree,
     VersionFacts,
     VersionRow,
@@ -27,6 +30,7 @@ from mnemolog.model.node import Backlink, Leaf, NodeVersion
 
 _NODE = "/nodes/{user:str}/{path:str}"
 _MOST_NODES = 2000
+_MOST_PAIRS = 200
 
 IfMatch = Annotated[
     str | None,
@@ -140,6 +144,28 @@ def move_node(
     return written(caller, user, memory.move_node(path, data.to, user_id=user, reason=data.reason))
 
 
+@post(f"{_NODE}/merge", sync_to_thread=True, status_code=200)
+def merge_node(
+    caller: Asking, user: FromPath[str], path: FromPath[str], data: JSONBody[NodeMerge]
+) -> Written:
+    """Add all that a node says to another one, remove it, and mend the links to it."""
+    done = caller.memory.merge_nodes(path, data.into, user_id=user, reason=data.reason)
+    return written(caller, user, done)
+
+
+@get("/similar/{user:str}", sync_to_thread=True)
+def similar(caller: Asking, user: FromPath[str]) -> Similar:
+    """Pairs of a user's nodes that are perhaps the same, the surest first."""
+    found = caller.memory.similar_nodes(user)
+    return Similar(
+        items=[
+            SimilarRow(path=one.address, other=one.other, why=one.why, share=one.share)
+            for one in found[:_MOST_PAIRS]
+        ],
+        total=len(found),
+    )
+
+
 @get(f"{_NODE}/versions", sync_to_thread=True)
 def versions(caller: Asking, user: FromPath[str], path: FromPath[str]) -> Versions:
     """Every version of a node."""
@@ -234,4 +260,7 @@ def _graph_node(one: Leaf, degrees: dict[str, int]) -> GraphNode:
     )
 
 
-ROUTES = [tree, read_node, write_node, delete_node, move_node, versions, version, revert, graph]
+ROUTES = [
+    tree, read_node, write_node, delete_node, move_node, merge_node, similar, versions, version,
+    revert, graph,
+]  # fmt: skip

@@ -1,105 +1,52 @@
-"""Settings: what is in force, where it comes from."""
+"""Preferences: those in force, and setting one by its key."""
 
-from itertools import pairwise
-from threading import Lock
 from typing import Annotated, Any, Literal
 
 import msgspec
-from litestar import get, patch
-from litestar.params import HeaderParameter, JSONBody
+from litestar import get, post
+from litestar.params import JSONBody, QueryParameter
 
-from mnemolog.faces.http.house import Asking, Caller
-from mnemolog.faces.http.ruling import applies
-from mnemolog.settings import KEYS, Settings
-from mnemolog.stores.files import roots
-from mnemolog.stores.files.serving import config_file
+from mnemolog.faces.http.house import Asking
+from mnemolog.faces.http.rows import receipt_row
+from mnemolog.faces.http.shapes import Body, ReceiptRow
+from mnemolog.model.entry import Entry
 
-IfMatch = Annotated[
-    str | None, HeaderParameter(name="If-Match", max_length=200, description="`hash` of the list.")
-]
-
-_CHANGING = Lock()
+Name = Annotated[str | None, QueryParameter(max_length=1000)]
 
 
-class SettingRow(msgspec.Struct, kw_only=True):
-    """One setting: its value, its default, and where the value comes from."""
+class Preferences(msgspec.Struct, kw_only=True):
+    """One preference for each key."""
+
+    items: list[Entry]
+    warnings: tuple[str, ...]
+
+
+class NewPreference(Body, omit_defaults=True):
+    """What somebody likes: in a session, of a user in all of theirs, or shared by all agents."""
 
     key: str
     value: Any
-    default: Any
-    origin: str
-    permitted: str
-    doc: str
-    editable: bool
-    applies: Literal["now", "restart"]
-    """When a change counts: at once, or from the next start."""
+    session_id: str | None = None
+    user_id: str | None = None
+    scope: Literal["session", "user", "shared"] = "session"
+    context: Any = None
+    confidence: float | None = None
+    learned_from: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
-class SettingList(msgspec.Struct, kw_only=True):
-    """All settings, and what a change is made against."""
-
-    items: list[SettingRow]
-    hash: str
-    pending: list[str]
-    """The keys whose file says something else than what is in force; it counts from the next
-    start."""
+@get("/preferences", sync_to_thread=True)
+def preferences(caller: Asking, session: Name = None, user: Name = None) -> Preferences:
+    """The preferences in force, one for each key: the session's, else the user's, else shared."""
+    found = caller.memory.get_preferences(session, user_id=user)
+    return Preferences(items=list(found), warnings=tuple(found.warnings))
 
 
-@get("/settings", sync_to_thread=True)
-def settings(caller: Asking) -> SettingList:
-    """Every setting with its value, its default and its origin; for the owner."""
-    caller.owner("see the settings")
-    return _listed(caller)
+@post("/preferences", sync_to_thread=True)
+def set_preference(caller: Asking, data: JSONBody[NewPreference]) -> ReceiptRow:
+    """Set a preference by its key; what was set under the key before stays as a revision."""
+    given = msgspec.to_builtins(data)
+    return receipt_row(caller.memory.update_preference(given.pop("session_id", None), given))
 
 
-def _listed(caller: Caller) -> SettingList:
-    root = caller.house.root
-    layers = {
-        "default": Settings().flat(),
-        "file": roots.settings_of(root, {}).flat(),
-        "environment": roots.settings_of(root, caller.house.environ).flat(),
-    }
-    running = caller.house.memory.settings.flat()
-    return SettingList(
-        items=[
-            SettingRow(
-                key=key.name,
-                value=msgspec.to_builtins(running[key.name]),
-                default=msgspec.to_builtins(key.default),
-                origin=_origin(key.name, layers),
-                permitted=key.permitted,
-                doc=key.description,
-                editable=key.name != "version",
-                applies=applies(key.name),
-            )
-            for key in KEYS.values()
-        ],
-        hash=config_file.fingerprint(root),
-        pending=[name for name, value in layers["environment"].items() if value != running[name]],
-    )
-
-
-@patch("/settings", sync_to_thread=True)
-def change_settings(
-    caller: Asking, data: JSONBody[dict[str, Any]], if_match: IfMatch = None
-) -> SettingList:
-    """Set values in `config.toml`; each row says whether they count at once. For the owner."""
-    caller.owner("change the settings")
-    expected = None if if_match is None else if_match.strip().strip('"')
-    house = caller.house
-    with _CHANGING:  # of two that read the same file only one may change it
-        config_file.change(house.root, data, expected)
-        now = roots.settings_of(house.root, house.environ).flat()
-        house.ruling.change({key: now[key] for key in data})
-    caller.publish("health", settings=True)
-    return _listed(caller)
-
-
-def _origin(name: str, layers: dict[str, dict[str, object]]) -> str:
-    changed = [
-        after for before, after in pairwise(layers) if layers[before][name] != layers[after][name]
-    ]
-    return changed[-1] if changed else "default"
-
-
-ROUTES = [settings, change_settings]
+ROUTES = [preferences, set_preference]
