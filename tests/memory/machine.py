@@ -58,6 +58,18 @@ class SteppingClock:
         return self._moment
 
 
+class Log(dict[str, dict[str, Any]]):
+    """The entries of one log, and the ids of those that are hidden."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden: set[str] = set()
+
+    def shown(self) -> dict[str, dict[str, Any]]:
+        """The entries that are not hidden."""
+        return {given: entry for given, entry in self.items() if given not in self.hidden}
+
+
 class Machine(RuleBasedStateMachine):
     """Two memories on one root; `model` is what must be in it."""
 
@@ -69,8 +81,8 @@ class Machine(RuleBasedStateMachine):
         self._clock = SteppingClock()
         self._open = {name: self._opened() for name in ("one", "two")}
         self.model: dict[str, dict[str, Any]] = {}
-        self.users: dict[str, dict[str, Any]] = {}
-        self.shared: dict[str, Any] = {}
+        self.users: dict[str, Log] = {}
+        self.shared = Log()
 
     def _opened(self) -> Memory:
         # Small segments, so that a few entries are enough to begin new ones.
@@ -103,25 +115,26 @@ class Machine(RuleBasedStateMachine):
     def _may_change(entry: dict[str, Any], agent: str | None) -> bool:
         return agent is None or entry["agent"] == agent
 
-    def _logs(self, session: str) -> list[dict[str, Any]]:
+    def _logs(self, session: str) -> list["Log"]:
         """What can be reached through a session: its own log, its user's, the shared one."""
-        user: Any = self.model[session]["user"] if session in self.model else None
-        return [self._shown(session), self.users.get(user, {}), self.shared]
+        if session not in self.model:
+            return [self.shared]
+        facts = self.model[session]
+        return [facts["entries"], self.users.get(facts["user"], Log()), self.shared]
 
-    def _shown(self, session: str) -> dict[str, Any]:
-        """What a session's own log holds and nobody has deleted."""
-        facts = self.model.get(session, {"entries": {}, "hidden": set()})
-        return {i: e for i, e in facts["entries"].items() if i not in facts["hidden"]}
+    def _shown(self, session: str) -> list[dict[str, Any]]:
+        """What nobody has hidden in each of them."""
+        return [log.shown() for log in self._logs(session)]
 
-    def _log(self, session: str, scope: str) -> dict[str, Any]:
+    def _log(self, session: str, scope: str) -> "Log":
         """Where an entry of this scope goes."""
         own, user = self.model[session]["entries"], self.model[session]["user"]
-        others = {"user": self.users.setdefault(user, {}), "shared": self.shared}
+        others = {"user": self.users.setdefault(user, Log()), "shared": self.shared}
         return others.get(scope, own)
 
     def _existing(self, session: str, number: int) -> str:
         """Some id that is there, or one that is not."""
-        known = [one for log in self._logs(session) for one in log]
+        known = [one for log in self._shown(session) for one in log]
         return known[number % len(known)] if known else "m1"
 
     # --- sessions
@@ -150,8 +163,8 @@ class Machine(RuleBasedStateMachine):
             return given
         session = view.create_session(user, agent_ids=agents, session_id=given)
         named = [*agents, agent] if agent and agent not in agents else agents
-        facts = {"user": user, "agents": named, "metadata": {}, "entries": {}, "state": "active"}
-        self.model[session.id] = {**facts, "hidden": set()}
+        facts = {"user": user, "agents": named, "metadata": {}, "entries": Log(), "state": "active"}
+        self.model[session.id] = facts
         assert session.agent_ids == tuple(named)
         return session.id
 
@@ -199,9 +212,9 @@ class Machine(RuleBasedStateMachine):
         log = self._log(session, entry["scope"])
         assert receipt.status == ("revised" if receipt.id in log else "stored")
         log[receipt.id] = entry
+        log.hidden.discard(receipt.id)
         if entry["scope"] in ("session", "agent"):
             self.model[session]["state"] = "active"
-            self.model[session]["hidden"].discard(receipt.id)
 
     @rule(
         handle=HANDLES,
@@ -293,7 +306,7 @@ class Machine(RuleBasedStateMachine):
                 view.update_memory(session, given, tags=tags)
             return
         facts = self.model[session]
-        seen = [log[given] for log in self._logs(session) if given in log]
+        seen = [log[given] for log in self._shown(session) if given in log]
         entry = next((one for one in seen if self._may_see(one, agent)), None)
         if entry is None or not self._may_change(entry, agent):
             with pytest.raises(EntryNotFoundError):
@@ -308,29 +321,46 @@ class Machine(RuleBasedStateMachine):
 
     @rule(handle=HANDLES, session=sessions, number=st.integers(0, 9))
     def hide(self, handle, session, number):
-        known = list(self._shown(session))
-        if known:
-            given = known[number % len(known)]
-            self._open[handle].delete_memory(session, given)
-            self.model[session]["hidden"].add(given)
-            self.model[session]["state"] = "active"
+        given, memory = self._existing(session, number), self._open[handle]
+        if session not in self.model:
+            with pytest.raises(SessionNotFoundError):
+                memory.delete_memory(session, given)
+            return
+        meant = [log for log in self._logs(session) if given in log.shown()]
+        assert memory.delete_memory(session, given) == bool(meant)
+        self._marked(session, meant)
+        for log in meant:
+            log.hidden.add(given)
 
     @rule(handle=HANDLES, session=sessions)
     def bring_back(self, handle, session):
-        facts = self.model.get(session)
-        if facts and facts["hidden"]:
-            done = self._open[handle].undelete(session, list(facts["entries"]))
-            assert set(done.ids) == facts["hidden"]
-            facts.update(hidden=set(), state="active")
+        if session not in self.model:
+            return
+        ids = sorted({given for log in self._logs(session) for given in log})
+        meant = [log for log in self._logs(session) if log.hidden]
+        done = self._open[handle].undelete(session, ids)
+        assert set(done.ids) == {given for log in meant for given in log.hidden}
+        self._marked(session, meant)
+        for log in meant:
+            log.hidden.clear()
 
     @rule(handle=HANDLES, session=sessions, number=st.integers(0, 9))
     def erase(self, handle, session, number):
-        known = list(self.model[session]["entries"]) if session in self.model else []
-        if known:
-            given = known[number % len(known)]
-            self._open[handle].erase(session, ids=[given], verify=False)
-            del self.model[session]["entries"][given]
-            self.model[session]["hidden"].discard(given)
+        known = sorted({given for log in self._logs(session) for given in log})
+        if session not in self.model or not known:
+            return
+        given = known[number % len(known)]
+        meant = [log for log in self._logs(session) if given in log]
+        done = self._open[handle].erase(session, ids=[given], verify=False)
+        assert done.erased_count == len(meant)
+        for log in meant:
+            del log[given]
+            log.hidden.discard(given)
+
+    def _marked(self, session: str, logs: list[Log]) -> None:
+        """A line in its own log is a write to a session."""
+        if any(log is self.model[session]["entries"] for log in logs):
+            self.model[session]["state"] = "active"
 
     # --- reading
 
@@ -343,7 +373,8 @@ class Machine(RuleBasedStateMachine):
                     verb(session)
             return
         facts = self.model[session]
-        seen = {i: e for i, e in self._shown(session).items() if self._may_see(e, agent)}
+        own = facts["entries"].shown()
+        seen = {given: one for given, one in own.items() if self._may_see(one, agent)}
         found = view.get_entries(session)
         assert found.warnings == ()
         assert [_plain(one) for one in found] == list(seen.items())
@@ -357,7 +388,7 @@ class Machine(RuleBasedStateMachine):
         if not self._may_enter(session, agent):
             return
         given = self._existing(session, number)
-        there = [log[given] for log in self._logs(session) if given in log]
+        there = [log[given] for log in self._shown(session) if given in log]
         wanted = [one for one in there if self._may_see(one, agent)]
         found = self._view(handle, agent).get_memory(session, given)
         assert (None if found is None else _plain(found)[1]) == (wanted[0] if wanted else None)
@@ -374,7 +405,9 @@ class Machine(RuleBasedStateMachine):
         one, two = (memory.get_global_statistics() for memory in self._open.values())
         assert one == two
         assert one.sessions == len(self.model)
-        assert one.total_entries == sum(len(self._shown(session)) for session in self.model)
+        assert one.total_entries == sum(
+            len(facts["entries"].shown()) for facts in self.model.values()
+        )
         assert one.corrupted_lines == 0
 
 
