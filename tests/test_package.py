@@ -143,7 +143,11 @@ def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
         async with await AsyncMemory.open(tmp_path / "store", environ={}) as memory:
             session = await memory.create_session("u1", agent_ids=["a", "b"])
             await memory.add_memory(session.id, content="x", agent_id="b", scope="agent")
-            views = [memory.for_agent("b"), memory.for_user("u1"), await memory.for_agents("ab")]
+            views = [
+                memory.for_agent("b"),
+                memory.for_user("u1"),
+                await memory.for_agents(["a", "b"]),
+            ]
             for view in views:
                 assert isinstance(view, AsyncMemory)
                 assert [one.id for one in await view.list_sessions()] == [session.id]
