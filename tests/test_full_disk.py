@@ -170,6 +170,23 @@ def test_a_preference_that_finds_no_room_can_be_set_later(disk, memory, scope):
 
 
 @full_disk
+def test_what_is_hidden_on_a_disk_that_fills_up_is_told_in_the_audit_too():
+    outcomes = set()
+    for room in range(0, 1000, 50):
+        disk = SimulatedDisk()
+        memory = opened(disk)
+        memory.create_session("ann", session_id="talk")
+        memory.add_memory("talk", id="gone", type="note", content="the first")
+        leave_room(disk, room)
+        with suppress(StorageFullError):
+            assert memory.delete("talk", ids=["gone"]).deleted_count == 1
+        is_hidden = memory.get_memory("talk", "gone") is None
+        assert [line.action for line in memory.audit()] == ["delete"] * is_hidden, room
+        outcomes.add(is_hidden)
+    assert outcomes == {True, False}
+
+
+@full_disk
 def test_a_session_can_be_deleted_when_no_byte_is_left(disk, memory):
     memory.add_memory("talk", type="note", content="more than the audit needs " * 100)
     leave_room(disk, 0)

@@ -246,7 +246,11 @@ class FilesKeeper:
         return runs.left(self._disk, sessions.place(session_id))
 
     def record(self, line: Audited) -> None:
-        audit.record(self._disk, line)
+        try:
+            audit.record(self._disk, line)
+        except StorageFullError:  # it is done already, so it must be told
+            intents.spend_reserve(self._disk)
+            audit.record(self._disk, line)
 
     def audited(self, *, is_strict: bool = True) -> Iterator[Audited]:
         return audit.read(self._disk, is_strict=is_strict)
