@@ -64,8 +64,10 @@ def test_proposals_are_accepted_edited_and_rejected_and_both_tabs_count_them(
 def test_a_proposal_whose_node_changed_is_shown_beside_what_is_there(tab: Tab):
     page = tab.open("/review")
     person = page.get_by_role("article", name="Proposal for USER.md")
+    expect(person.last).not_to_contain_text("has changed since")
     person.first.get_by_role("button", name="Accept").click()
     expect(person).to_have_count(1)
+    expect(person).to_contain_text("USER.md has changed since.")
     person.get_by_role("button", name="Accept").click()
     texts = person.get_by_role("region", name="Two texts")
     expect(texts).to_contain_text("Prefers British English.")

@@ -200,6 +200,8 @@ class ProposalRow(msgspec.Struct, kw_only=True):
     distiller: str
     created_at: str
     base_hash: str
+    is_overtaken: bool
+    """Whether the node is another one now than the proposal was made from."""
 
 
 class Proposals(msgspec.Struct, kw_only=True):

@@ -4,6 +4,7 @@ import msgspec
 from litestar import get, post
 from litestar.params import FromPath, JSONBody
 
+from mnemolog.errors import NodeNotFoundError
 from mnemolog.faces.http.house import Asking, Caller
 from mnemolog.faces.http.node_rows import hunk_rows, written
 from mnemolog.faces.http.node_shapes import (
@@ -17,6 +18,7 @@ from mnemolog.faces.http.node_shapes import (
 )
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.queries import Cursor, Limit, opened, sealed
+from mnemolog.memory import Memory
 from mnemolog.model.lesson import Due, Waiting
 from mnemolog.worker import Worker
 
@@ -44,6 +46,7 @@ def review(caller: Asking, limit: Limit = 50, cursor: Cursor = None) -> Proposal
             distiller=one.distiller,
             created_at=one.created_at,
             base_hash=one.edit.expected,
+            is_overtaken=one.edit.expected != _hash(memory, one),
         )
         for one in shown
     ]
@@ -53,6 +56,14 @@ def review(caller: Asking, limit: Limit = 50, cursor: Cursor = None) -> Proposal
         total=len(found),
         total_exact=True,
     )
+
+
+def _hash(memory: Memory, waiting: Waiting) -> str:
+    """The hash of the node as it is; nothing for one that is not there."""
+    try:
+        return memory.read_node(waiting.edit.address, user_id=waiting.user_id).hash
+    except NodeNotFoundError:
+        return ""
 
 
 def _place(waiting: Waiting) -> tuple[str, str]:

@@ -69,6 +69,7 @@ function Proposal({ one, judged }) {
   return html`<article class="card stack proposal" tabindex="-1" aria-label=${`Proposal for ${one.target}`}>
     <div class="row"><h2><a href=${nodeHref(one.user, one.target)}>${bdi(one.title || one.target, 160)}</a></h2><span class="quiet small">of ${bdi(one.user, 60)} · by ${bdi(one.distiller, 60)} · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
     <p><strong>${bdi(one.reason, 400)}</strong> <span class="quiet">It waits because ${bdi(one.why, 300)}.</span></p>
+    ${one.is_overtaken && !sides && html`<p class="warn">${bdi(one.target, 160)} has changed since. What is shown would take that back; Accept shows both texts first.</p>`}
     ${sides ? html`<${Conflict} key=${sides.hash} base=${sides.base} theirs=${sides.theirs} mine=${text} isBusy=${isBusy} verb="Accept this text" done=${(made) => accept(made, sides.hash)} leave=${() => differ(null)} />` : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
     <${Sources} sources=${one.sources} />
     <${Trouble} trouble=${trouble} />
