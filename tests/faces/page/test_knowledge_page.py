@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.faces.page import hostile, story
 from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
@@ -128,6 +128,25 @@ def test_the_difference_of_two_versions_is_shown_by_sign_and_word(tab: Tab):
     expect(diff.locator("[data-op='-']").first).to_contain_text("removed")
     expect(diff.locator("[data-op='+']", has_text="PostgreSQL")).to_have_count(1)
     expect(diff).not_to_contain_text("updatedAt: 1")
+
+
+def test_a_node_that_is_gone_is_not_shown_again_while_others_change(tab: Tab):
+    tab.server.api("PUT", f"/nodes/{story.USER}/spelt", {"body": "A grain.", "title": "Spelt"})
+    page = tab.open(f"/knowledge/{story.USER}/spelt")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Spelt")
+    tab.server.api("DELETE", f"/nodes/{story.USER}/spelt")
+    expect(heading).to_have_text("No node is here")
+    held: list[Route] = []
+    page.route(f"**/api/v1/nodes/{story.USER}/spelt", lambda route: held.append(route))
+    tab.server.api("PUT", f"/nodes/{story.USER}/emmer", {"body": "Another.", "title": "Emmer"})
+    while not held:
+        page.wait_for_timeout(20)
+    expect(page.get_by_role("treeitem", name="Emmer")).to_be_visible()
+    assert "Spelt" not in heading.all_inner_texts()
+    for route in held:
+        route.continue_()
+    expect(heading).to_have_text("No node is here")
 
 
 def test_a_node_is_written_moved_and_deleted_and_the_delete_taken_back(tab: Tab):

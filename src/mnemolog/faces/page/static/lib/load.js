@@ -1,4 +1,5 @@
-// Reading something for a view: skeleton after 150 ms, old answers dropped, trouble kept in place.
+// Reading something for a view: skeleton after 150 ms, old answers dropped, trouble kept in place. What is gone
+// is not shown again, while what is there stays if the server is not to be had.
 import { useEffect, useRef, useState } from "../vendor/preact.js";
 import { get } from "./api.js";
 import { useEvents } from "./live.js";
@@ -21,7 +22,7 @@ export function useLoad(read, on, topics = []) {
     const slow = setTimeout(() => set((now) => ({ ...now, isSlow: true })), 150);
     read(stop.signal)
       .then((value) => stop.signal.aborted || set({ value, trouble: null, isSlow: false, isBusy: false }))
-      .catch((trouble) => stop.signal.aborted || set((now) => ({ ...now, trouble, isSlow: false, isBusy: false })))
+      .catch((trouble) => stop.signal.aborted || set((now) => ({ ...now, value: trouble.status === 404 ? null : now.value, trouble, isSlow: false, isBusy: false })))
       .finally(() => clearTimeout(slow));
     return () => { clearTimeout(slow); stop.abort(); };
   }, [key, turn]);
