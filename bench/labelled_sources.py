@@ -1,6 +1,6 @@
 """Makes folders for `bench.labelled` from public collections that lie on this machine.
 
-    python -m bench.labelled_sources creddata CREDDATA REPOSITORIES OUT --names FILE
+    python -m bench.labelled_sources creddata CREDDATA REPOSITORIES OUT --names FILE [--most 25]
     python -m bench.labelled_sources rules SCANNER… OUT --half tuning
 
 CREDDATA is a clone of Samsung/CredData; REPOSITORIES has a clone (or a link to one) of each
@@ -39,7 +39,8 @@ def main() -> None:
     creddata.add_argument("repositories", type=Path)
     creddata.add_argument("out", type=Path)
     creddata.add_argument("--names", type=Path, help="a file with one owner+name a line")
-    creddata.set_defaults(labels=lambda given: _creddata(given))
+    creddata.add_argument("--most", type=int, help="secrets of one repository; lookalikes: 5 times")
+    creddata.set_defaults(labels=lambda given: _fewer(_creddata(given), given.most))
     rules = kinds.add_parser("rules")
     rules.add_argument("scanners", nargs="+", type=Path)
     rules.add_argument("out", type=Path)
@@ -87,10 +88,28 @@ def _creddata(given: argparse.Namespace) -> Iterator[Label]:
             yield from _labels_of(name, clone, key[:40], csv.DictReader(io.StringIO(rows)))
 
 
+def _fewer(labels: Iterable[Label], most: int | None) -> Iterator[Label]:
+    """At most so many of each repository, by checksum, so that no large one decides."""
+    if most is None:
+        yield from labels
+        return
+    groups: dict[tuple[str, bool], dict[tuple[str, str], Label]] = {}
+    for label in labels:
+        group = groups.setdefault((label.file.partition("/")[0], label.label), {})
+        group.setdefault((label.text.strip(), label.value), label)
+    for (_, is_secret), group in groups.items():
+        ordered = sorted(group.values(), key=lambda one: sha256(repr(one).encode()).digest())
+        yield from ordered[: most if is_secret else 5 * most]
+
+
 def _labels_of(
     name: str, clone: Path, commit: str, rows: Iterable[dict[str, str]]
 ) -> Iterator[Label]:
-    paths = _git(clone, "ls-tree", "-r", "-z", "--name-only", commit).decode().split("\0")
+    try:
+        paths = _git(clone, "ls-tree", "-r", "-z", "--name-only", commit).decode().split("\0")
+    except subprocess.CalledProcessError:
+        print(f"not here: {name} {commit}")
+        return
     by_id = {sha256(path.encode()).hexdigest()[:8]: path for path in paths}
     lines: dict[str, list[str]] = {}
     for row in rows:

@@ -116,7 +116,8 @@ SEEN = [
     '["{n}"] = "{v}"', 'set{n}("{v}")', "?user=me&{n}={v}&x=1", '{n}: str = "{v}"',
     "define('{n}', '{v}');", "self.{n} = '{v}'", 'if {n} == "{v}":', "-D{n}={v}",
     'let {n}: &str = "{v}";', "config.{n} = :'{v}'", '{{"name":"{n}","value":"{v}"}}',
-    '{n} <- "{v}"', 'string {n} {{ get; set; }} = "{v}";',
+    '{n} <- "{v}"', "{n}:\n  {v}", "| {n} | {v} |", "| `{n}` | `{v}` | note |",
+    'string {n} {{ get; set; }} = "{v}";',
 ]  # fmt: skip
 UNSEEN = [
     "[client]\nuser=app\n{n}={v}\nport=3306", 'variable "x" {{\n  {n} = "{v}"\n}}',
@@ -126,7 +127,7 @@ UNSEEN = [
     "kubectl create secret generic x --from-literal={n}={v}", "{{:{n}, \"{v}\"}}",
     "{n} -> {v}", 'puts "{n}=#{{x}}"; {n} = "{v}"', "my ${n} = q({v});", "Your {n} is {v}",
     'val {n} = "{v}".toByteArray()', "[{n}]: {v}", "conn({n}=\"{v}\", host=\"db\")",
-    'echo "{n}: {v}" >> .env', "{n}:\n  {v}", "(setq {n} \"{v}\")", "{n}.set('{v}')",
+    'echo "{n}: {v}" >> .env', "(setq {n} \"{v}\")", "{n}.set('{v}')",
     "INSERT INTO cfg VALUES ('{n}', '{v}');", 'Map.of("{n}", "{v}")',
 ]  # fmt: skip
 

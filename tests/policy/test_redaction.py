@@ -103,6 +103,14 @@ def test_redacting_twice_changes_nothing(text):
     assert again.counts == {}
 
 
+@pytest.mark.parametrize("count", [2, 5, 40, 20_000])
+@pytest.mark.parametrize("number", ["+1 212 555 0100", "+49 30 901820", "(212) 555-0100"])
+def test_numbers_without_anything_between_them_are_all_hidden(number, count):
+    found = REDACTOR.text(number * count)
+    assert found.text == "[REDACTED:phone]" * count
+    assert found.counts == {"phone": count}
+
+
 def test_a_placeholder_shields_nothing_that_is_put_beside_it():
     assert "s3cr3t" not in hidden("password=[REDACTED:password]s3cr3tvalue")
     assert "s3cr3tvalue" not in hidden("[REDACTED:password:s3cr3tvalue]")

@@ -57,6 +57,24 @@ def test_labels_are_read_from_the_commit_that_the_collection_names(tmp_path):
     ]
 
 
+def test_large_repositories_count_for_no_more_than_wanted_and_lost_commits_for_nothing(tmp_path):
+    text = "".join(f"  password{number}: '{PASSWORD}{number}'\n" for number in range(9))
+    key = committed(tmp_path / "all" / "owner+name", {"a.yml": text}) + "0" * 24
+    committed(tmp_path / "all" / "owner+lost", {"a.yml": text})
+    lost = "2" * 64
+    file = sha256(b"a.yml").hexdigest()[:8]
+    head = "FileID,LineStart,LineEnd,GroundTruth,ValueStart,ValueEnd,Category"
+    rows = [f"{file},{line},{line},T,14,24,Password" for line in range(1, 10)]
+    tables = {f"meta/{binascii.crc32(binascii.unhexlify(one)):08x}.csv" for one in (key, lost)}
+    snapshot = {key: "https://host/owner/name", lost: "https://host/owner/lost"}
+    files = dict.fromkeys(tables, "\n".join([head, *rows]))
+    committed(tmp_path / "collection", {"snapshot.json": json.dumps(snapshot), **files})
+    words = ("creddata", tmp_path / "collection", tmp_path / "all", tmp_path / "out", "--most", 4)
+    found = made(tmp_path, *words)
+    assert len({label.line for label in found}) == 4
+    assert {label.file for label in found} == {"owner+name/a.yml"}
+
+
 def test_a_rule_and_its_examples_fall_into_one_half(tmp_path):
     rule = "rules:\n- pattern: '(?x) ab ([0-9]+)'\n  examples: ['x ab12']\n"
     files = {f"some/rules/{name}.yml": rule for name in map(str, range(20))}

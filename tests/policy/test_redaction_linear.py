@@ -27,7 +27,9 @@ HOSTILE = [
     "X-by: a@b.cd ",
     "key: 0123456789abcdef pass:pass:pass: SG.", "token: AbType ", "zip -P a ",
     ":--token=pass:-", "+1 --pass :sk-", "pw=>pw=pw=", "\x1b[1mkey=\x1b[0m", "&quot;",
-    "\\u0026sig=",
+    "\\u0026sig=", "password:\n", "password:\nab3456\n", "| token | ", "| pass | a1! | ", ";pwd={",
+    ";pwd={a1}", "h:5432:a:b:", "://a/1234567890@a.cd ", "Discussion: 12345678@a.bc ", "PASS: test",
+    "pw -> a1b2c3 ", "?key=01234567-89ab-cdef-0123-456789abcdef",
     "-----BEGIN CERTIFICATE-----" + ("\n" + "aB3" * 21) * 60 + "\n",
 ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import random
 import string
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 
@@ -89,6 +89,33 @@ LEFT_ALONE = [
     # almost e-mail
     "icon@2x.png", "lodash@4.17.21", "@types/node", "user@localhost", "a@b", "me @ home.org",
     "x = y@z", "https://medium.com/@author/post", "ssh-ed25519-cert-v01@openssh.com",
+    # ids of messages
+    "Discussion: https://postgr.es/m/20210802164124.ufo5buo4apl6yuvs@host.example.org",
+    "see https://lists.host.org/m/CAD21AoADYz_eAqH5AVFaCaojPW=u8kgTMys63oB8Cw@mail.host.org",
+    f"https://lists.host.org/m/{UUID}@host.org", f"https://{UUID}@host.org",
+    "https://postgr.es/m/CAMT0RQRysCb_Amy5CTENSc5GfsvXL1a4qX3mv_hx31_v74P==g@mail.host.com",
+    "https://lists.host.org/m/YRHxXcyFjPuPTZui@host.org",
+    "Message-ID: <3603504.1652068977@host.org>",
+    "Submitted by: Jane Doe <jane@doe.org>", "298 424 656 882 939 1630 1807 2263",
+    # what tests, programs and arrows say
+    "--- PASS: TestAccSubnet_ipv6 (188.34s)", "PASS: test/udev-test9.pl", "passwords = 0x0",
+    "open_pin (pin=0x55b3cc0, ret_password=0x7fffffffd380,", "require_auth=scram-sha-256",
+    "1. Password + salt -> Argon2id -> a key", "rename 'password' -> 'key_file'",
+    'js-tokens: "npm:^4.0.0"', 'config.secret_key_base = "secret_key_base"',
+    "attach data /my-pass tpm2-device=auto", "drop --import-credential mention from the page",
+    "docker run -v $(pwd):$(pwd) -w $(pwd) fedora:37 sh", "pwd is one/2_two/three/",
+    "LoadCredential=name:/run/creds9.sock", "--load-credential=a.b1:/home/me/keys",
+    "SECRET=$HOME/.config/credential2.secret", "add mac-less password-base PKCS12 files",
+    "credentials: 'same-origin',", "pub secret_key: OptValue<Secret<String>>,",
+    "fix(next-auth): AppRouteHandlerFnContext type (#12901)",
+    "the argument to --smtp-pass has been rendered", '"AUTH=CRAM-MD5"',
+    'the password is "locked"', 'PASSWORD is "not recommended"',
+    "Update `Passwords` `rules()` to", f"Job AJ-{UUID} was not run",
+    "debug:" + urlsafe_b64encode(b'{"createdInVer":"43.59.0","target":"main"}').decode(),
+    # tables, lines below, places for values
+    "| password | string | the 2nd |", "| token | yes | 2 |", "password:\n  type: string2",
+    "Secrets:\n  app-1.2.3\n", 'f"Server={s};PWD={password};"', 'f";PWD={self.password};"',
+    "127.0.0.1:5432:5432", f"https://host/x?id={UUID}", "session_id=sess-2026-11-15-9f3a1c77d2",
     # public keys
     f"ssh-rsa AAAA{BASE64_88}", f'"ssh_key": "ssh-rsa AAAA{BASE64_88 * 3} me@host"',
     f"-----BEGIN PUBLIC KEY-----\n{BASE64_88[:64]}\n-----END PUBLIC KEY-----",
@@ -136,6 +163,11 @@ HIDDEN = [
     "{{&quot;password&quot;:&quot;{}&quot;}}", "api_key=&#34;{}&#34;", "secret=&#x27;{}&#x27;",
     r"{{\u0022token\u0022:\u0022{}\u0022}}", "https://h/x?a=1&amp;api_key={}&amp;b=2",
     r"https://h/x?sv=1\u0026sig={}\u0026se=2",
+    # tables, lines below, connections, sessions
+    "| user | b |\n| password | {} |", "| **API key** | `{}` | for tests |",
+    "Password:\n  {}\n", "DB_PASSWORD:\r\n{}", "Server=h;UID=sa;PWD={{{}}};",
+    '"Driver={{A B}};Pwd={{{}}}"', "db.host:5432:shop:app:{}", "PHPSESSID={}", "jsessionid={}",
+    "import_secret_key={}", "tool --load-token={}",
     # addresses
     "postgres://app:{}@db/x", "https://{}@host/a.git", "amqp://u:{}@h:5672/v",
     "app:{}@tcp(db:3306)/x",

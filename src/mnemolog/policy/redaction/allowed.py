@@ -5,7 +5,8 @@ import re
 _ALLOWED = re.compile(
     r"""[0-9a-fA-F]{7,16} | [0-9a-fA-F]{32} | [0-9a-fA-F]{40} | [0-9a-fA-F]{56} | [0-9a-fA-F]{64}
       | [0-9a-fA-F]{96} | [0-9a-fA-F]{128}                                     # digests
-      | [0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}                   # UUIDs
+      | (?:[A-Za-z][A-Za-z0-9]{0,40}[_-])?                                     # UUIDs, also named
+        [0-9a-zA-Z]{8}-(?:[0-9a-zA-Z]{4}-){3}[0-9a-zA-Z]{12}
       | [A-Z][a-z]{2,15}-[0-9a-f]{40}                                         # a named commit
       | _{1,2}ZT?[A-Z]{0,3}[0-9]{1,3}[A-Za-z_]\w*                               # a symbol of C++
       | I[0-9a-f]{40}                                                          # Gerrit's changes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from mnemolog.policy.redaction.manners import Written, is_meant
 from mnemolog.policy.redaction.names import Family, family, is_act, is_folder
 from mnemolog.policy.redaction.outline import NAMES, NAMES_ABROAD, NAMES_OF_CHANCE
-from mnemolog.policy.redaction.placeholders import is_hidden
+from mnemolog.policy.redaction.placeholders import HIDDEN, is_hidden
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
 
@@ -17,6 +17,7 @@ _HEAD = re.compile(
     (?P<close> [\\"'`\])}}*?!]{{0,8}} )
     (?: [ \t]{{0,16}} (?P<typed> :[ ]?&?[a-z][\w.\[\]|<>]{{0,24}}[ ]?=(?=[ ]?[^\s=>\#])
                               | [ ](?:string|str|text)[ ]?:?=(?!=) )
+      | (?P<below> : [ ]? \r? \n [ \t]{{0,12}} (?= \S{{6,128}} [ \t]{{0,8}} (?: \r? \n | \Z ) ) )
       | (?P<spaced> [ \t]{{0,30}})
         (?P<sign> => | := | ={{1,3}} | !={{1,2}} | \|\| | \?\? | [?+]= | -> | <- | %3d | \uff1a
                 | : (?!:) )
@@ -24,15 +25,19 @@ _HEAD = re.compile(
       | (?P<call> \( )
       | (?P<named> (?: ,\s{{0,60}} | \s{{1,60}} ) \\{{0,3}}["']? value \\{{0,3}}["']? \s? [:=] )
       | (?P<pair> ,[ ]? )
+      | (?P<cell> [ ]{{0,16}} \| [ ]{{1,16}} `? )
       | (?P<tag> > )
       | (?P<said> [ ](?:is|was|are|es|ist|est|to)\b[ ]?:? | 是 | 为 | 為 | は | [ ](?=\S) )
     )
-    (?P<gap> [ \t]{{0,30}} \*{{0,2}} [ ]? ) """,
+    (?P<gap> [ \t]{{0,30}} \*{{0,2}} [ ]? ) {HIDDEN}""",
     re.VERBOSE,
 )
 # A list: `["…", "…"]`, and as Go writes it; `[]byte("…")` is none.
 _LIST = re.compile(r"\[\]string(?=\{)|(?=\[(?!\]))")
 _ITEM = re.compile(r"\s{0,40}[\[{,]\s{0,40}(?=[\"'`])")
+# As ODBC writes a value, `;PWD={…};`, but not what a program puts in.
+_BRACED = re.compile(r"\{((?:[^{}\n]|\}\}){3,128})\}(?=[;\"'\s]|\Z)")
+_IDENTIFIER = re.compile(r"[^\W\d][^\W\d.]*(?:[.(\[][^\d{}]*)?")
 _BEFORE = re.compile(r"[\w.\-$]{0,48}")
 # `the API key`, of two words.
 _SECRET_KEY = re.compile(r"\b(?:api|secret|access|license|encryption|signing)[ ]$")
@@ -44,14 +49,21 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
     at = 0
     while head := _HEAD.search(folded, at):
         at = head.end()
-        start = head.start() - _name_before(text, head.start())
-        of = family(text[start : head.start("close")])
+        if head["hidden"]:
+            continue
+        start = head.start()
+        if start and text[start - 1] not in _NO_NAME:
+            start -= _name_before(text, start)
+        name = text[start : head.start("close")]
+        of = family(name)
         if of is Family.KEY and _SECRET_KEY.search(folded, max(0, start - 11), start):
             of = Family.SECRET
-        for value in _values(text, head) if of else ():
+        if of is None:
+            continue
+        for value in _values(text, head):
             if is_hidden(value.text):
                 at = max(at, value.end)
-            elif of and value.text and is_meant(Written(text, start, head, of, value)):
+            elif value.text and is_meant(Written(text, start, head, of, value, name)):
                 yield Span(value.start, value.end, _kind(of))
                 at = max(at, value.end)  # what is hidden is not read again
             elif not value.is_quoted:
@@ -73,8 +85,12 @@ def _kind(of: Family) -> str:
 def _values(text: str, head: re.Match[str]) -> Iterable[Value]:
     """The value after a name, or the quoted ones of a list."""
     at = head.end()
-    if text.startswith("[", at) and head["sign"] and (opened := _LIST.match(text, at)):
+    if text[at : at + 1] == "[" and head["sign"] and (opened := _LIST.match(text, at)):
         return _items(text, opened.end())
+    if text[at : at + 1] == "{" and text[head.start() - 1 : head.start()] == ";":
+        braced = _BRACED.match(text, at)
+        if braced and not _IDENTIFIER.fullmatch(braced[1]):
+            return (Value(*braced.span(1), braced[1], True),)
     value = read(text, at)
     return (value,) if value else ()
 
@@ -89,8 +105,6 @@ def _items(text: str, at: int) -> Iterator[Value]:
 
 def _name_before(text: str, at: int) -> int:
     """How many characters of the name stand before the word that was found."""
-    if not at or text[at - 1] in _NO_NAME:
-        return 0
     # A slice that goes backwards; at the very beginning None says "to the end".
     found = _BEFORE.match(text[at - 1 : at - 49 if at > 48 else None : -1])
     return found.end() if found else 0

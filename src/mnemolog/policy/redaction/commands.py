@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from mnemolog.policy.redaction.names import Family, family
-from mnemolog.policy.redaction.placeholders import is_hidden
+from mnemolog.policy.redaction.placeholders import HIDDEN, is_hidden
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
 from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
@@ -13,13 +13,16 @@ from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, i
 KEY, PASSWORD = "api-key", "password"
 
 _FLAG = re.compile(
-    r"-(?<![\w-]-)-?((?:[a-z][\w.-]{0,40}?)?(?:pass|pwd|secret|token|key|auth|cred)[\w-]{0,20})"
-    r"(?:=| {1,4}|\", \")"
+    r"-(?<![\w-]-)-?"
+    r"((?:[a-z][\w.-]{0,40}?)?(?:pass|pwd|secret|token|key|auth|cred)[\w-]{0,20})"
+    rf"(?:=|[ ]{{1,4}}|\",[ ]\") {HIDDEN}",
+    re.VERBOSE,
 )
 # After a flag these go on with a sentence about it.
 _SAID_OF_FLAGS = frozenset(
-    "option options flag flags argument arguments parameter parameters switch and or in to is was"
-    " as are when if for from with not on can cannot should must will support".split()
+    "behavior behaviour mention handling usage documentation option options flag flags"
+    " argument arguments parameter parameters switch and or in to is was as are when if for"
+    " has have had were from with not on can cannot should must will support".split()
 )
 # These flags are switches: they take no value, unless one is joined to them.
 _SWITCH = re.compile(r"(?:ask|prompt|no|enable|disable|without|show|skip)-")
@@ -27,7 +30,8 @@ _SWITCH = re.compile(r"(?:ask|prompt|no|enable|disable|without|show|skip)-")
 _ISSUE = re.compile(r"\(?#[0-9]{1,7}")
 # A sentence goes on: one of the next two words joins others, as no argument of a command does.
 _SENTENCE = re.compile(
-    r"(?: [a-z]{1,16})? (?:a|an|the|on|to|of|in|for|is|as|at|by|with|and|or|when|if|not)(?= |$)"
+    r"(?: [a-z]{1,16})?"
+    r" (?:a|an|the|on|to|of|in|for|from|into|is|as|at|by|with|and|or|when|if|not|instead)(?= |$)"
 )
 # The second of two strings is the password.
 _PAIR = r"s?\([\"'][^\"'\n]{1,80}[\"'],[ ]?(?=[\"'])"
@@ -61,6 +65,7 @@ _BY_PROGRAM = {
     "pass": r"(?:in|out)[ ]pass:",
     "echo ": r"(?=\S{4,64}[ ]?\|[ ]?(?:sudo[ ]-s|docker[ ]login|passwd))",
     "convertto-securestring": r"[ ](?:-string[ ]|-asplaintext[ ]|-force[ ]){0,3}",
+    ":5432:": r"[^\s:/]{1,63}:[^\s:/]{1,63}:(?=[^\s:]{3,128}(?:\s|\Z))",
     "identified": r"(?:[ ]with[ ][\w']{1,40}[ ](?:by|as)|[ ]by)(?:[ ]password)?[ ]{1,4}(?=['\"])",
     "login ": r"\S{1,80}\s{1,8}password[ ]",
     "unseal": r"(?:[ ]key[ ][0-9]{1,2}:)?[ ](?=[\w+/=]{24})",
@@ -90,6 +95,8 @@ def find_flags(text: str, folded: str) -> Iterator[Span]:
     at = 0
     while found := _FLAG.search(folded, at):
         at = found.end()
+        if found["hidden"]:
+            continue
         of = family(found[1])
         value = read(text, at) if of else None
         if of is None or value is None or value.text.startswith("-") or is_hidden(value.text):
@@ -108,11 +115,13 @@ def _is_spoken_of(folded: str, flag: re.Match[str], value: Value) -> bool:
     """Whether a sentence goes on after the flag, and gives it no value."""
     if flag[1].endswith("auth") and is_wordy(value.text):
         return True  # a method, if it is a value at all
+    if flag[1].startswith(("load-cred", "import-cred")):
+        return True  # where it is taken from
     if not flag[0].endswith(" "):
         return False
     if value.text.lower() in _SAID_OF_FLAGS or _ISSUE.fullmatch(value.text):
         return True
-    goes_on = _SENTENCE.match(folded, value.end) is not None and is_wordy(value.text)
+    goes_on = is_wordy(value.text) and _SENTENCE.match(folded, value.end) is not None
     return goes_on or _SWITCH.match(flag[1]) is not None
 
 

@@ -5,22 +5,18 @@ from typing import NamedTuple
 
 from mnemolog.policy.redaction.names import Family, is_act, is_folder
 from mnemolog.policy.redaction.randomness import has_digit, is_random
-from mnemolog.policy.redaction.values import Value, is_secret, is_wordy
+from mnemolog.policy.redaction.values import Value, is_code, is_secret, is_uuid, is_wordy
 
 
 class Written(NamedTuple):
-    """A name that starts at `start`, how it is joined to a value, and the value."""
+    """A name that starts at `start`, without its quotes, how it is joined to a value, and that."""
 
     text: str
     start: int
     head: re.Match[str]
     of: Family
     value: Value
-
-    @property
-    def name(self) -> str:
-        """The name, without the quotes around it."""
-        return self.text[self.start : self.head.start("close")]
+    name: str
 
     @property
     def before(self) -> str:
@@ -48,8 +44,17 @@ _SIGN = re.compile(r"[A-Za-z!@#$%^&*]")
 LONGEST_SAID = 64
 # Before `the password to …`: without one of these something else is done with it.
 _GIVES = re.compile(r"set|chang|updat|default|switch|assign|equal", re.IGNORECASE)
-_MECHANISM = re.compile(r"[A-Z]{3,12}[0-9]?(?:-[A-Z]{1,8}|-[0-9]{1,3})*")
-_NUMBERED = re.compile(r"(?:sha|md|oauth|argon|base|utf|pbkdf|step|option|day|phase|[a-z])?[\d.]+")
+_MECHANISM = re.compile(
+    r"[A-Z]{3,12}[0-9]?(?:-[A-Z]{1,8}[0-9]?|-[0-9]{1,3})*|scram-sha-[0-9]{1,3}(?:-plus)?"
+)
+_NUMBERED = re.compile(
+    r"(?:sha|md|oauth|argon|base|utf|pbkdf|pkcs|rsa|aes|ipv|tls|ssl|step|option|day|phase|[a-z])?"
+    r"[\d.]+"
+)
+_CELL = re.compile(r"\|[ ]{0,16}[*_`]{0,3}(?:\w{1,16}[ ])?$")
+_CELL_END = re.compile(r"[*_`]{0,3}[ ]{0,40}(?:\||$|\n)")
+# Under these stands where a secret is to be taken from.
+_COMES_FROM = re.compile(r"[-.]{0,2}(?:[Ll]oad|[Ii]mport)[_-]?[Cc]redential")
 _OF_SECRETS = re.compile("Auth|Token|Secret|Cred|Key|Type")
 _LINE_END = ("", "\n", "\r")
 
@@ -57,64 +62,101 @@ _LINE_END = ("", "\n", "\r")
 def is_meant(it: Written) -> bool:
     """Whether this way of writing a name and a value gives the one to the other."""
     head = it.head
-    if " " in it.value.text and it.name.lower() == "pass":
+    if it.value.is_quoted and " " in it.value.text and it.name.lower() == "pass":
         return False  # a verb, and what passes
-    if head["sign"] is not None:
-        return not _is_described(it) and _is_given(it)
+    if sign := head["sign"]:
+        if sign == "->" and _is_behind_arrow(it):
+            return False
+        return _is_given(it, sign) and not _is_described(it, sign)
     if head["said"] is not None:
         return _is_said(it) if it.of is Family.PASSWORD else _is_plainly_random(it)
     if head["call"] is not None:
         return it.value.is_quoted and it.is_secret(is_quoted=True) and _is_set(it)
     if head["pair"] is not None:
         return _is_pair(it)
+    if head["cell"] is not None:
+        return _is_in_cell(it)
+    if head["below"] is not None:
+        return _is_below(it)
     if head["tag"] is not None:
         is_element = it.before == "<" and it.text.startswith("</", it.value.end)
         return is_element and it.is_secret(is_quoted=it.of is Family.PASSWORD)
     return it.is_secret(is_quoted=it.value.is_quoted)
 
 
-def _is_given(it: Written) -> bool:
-    return it.is_secret(is_quoted=it.value.is_quoted) or _is_literal(it)
+def _is_given(it: Written, sign: str) -> bool:
+    _, _, word, is_quoted = it.value
+    if is_secret(word, it.of, is_quoted=is_quoted):
+        return True
+    if it.of is Family.KEY and sign == "=" and it.before in ("?", "&"):
+        return it.name == "key" and is_uuid(word)
+    return not is_quoted and it.of is not Family.KEY and _is_literal(it, sign)
 
 
-def _is_described(it: Written) -> bool:
+def _is_described(it: Written, sign: str) -> bool:
     """`update_password: always`, `AUTH=PLAIN`, `auth: cleanups`, `100% pass: …`."""
     name, word = it.name.lower(), it.value.text
-    if is_folder(name, word) or _is_returned(it):
+    if is_folder(name, word) or name.rpartition(".")[2] == word.lower():
         return True
-    if name == "pass":
-        return it.text.endswith("% ", 0, it.start)
-    if _is_type(it):
+    if name == "pass" and (it.text.endswith(("% ", "--- "), 0, it.start) or _is_test(it)):
         return True
-    if name == "auth" and not it.value.is_quoted:
-        is_subject = it.head["sign"] == ":" and is_wordy(word)
+    if _COMES_FROM.match(it.name) or _is_in_message_id(it):
+        return True
+    if sign == ":" and (_is_type(it) or _is_subject(it)):
+        return True
+    if name.endswith("auth") and not it.value.is_quoted:
+        is_subject = name == "auth" and sign == ":" and is_wordy(word)
         return is_subject or _MECHANISM.fullmatch(word) is not None
     return is_act(it.name) and is_wordy(word)
 
 
+def _is_test(it: Written) -> bool:
+    """`PASS: test_reading`, `PASS: test/udev.pl`: what came out of a test."""
+    return it.name == "PASS" and it.value.text[:4].lower() == "test"
+
+
+def _is_in_message_id(it: Written) -> bool:
+    """`…/CAD21AoADYz_Z8aoPW=u8kgT@mail.example`: a name by chance, in the id of a message."""
+    name = it.name
+    return "@" in it.value.text and len(name) >= 10 and has_digit(name) and is_random(name)
+
+
 def _is_type(it: Written) -> bool:
-    """`token: TokenType`, `auth: HTTPBasicAuth`: a class whose name says what it stands for."""
+    """`token: TokenType`, `secret: Value<Text>`: a class whose name says what it stands for."""
     word = it.value.text
-    if it.value.is_quoted or it.head["sign"] != ":" or it.of is Family.PASSWORD:
+    if it.value.is_quoted or it.of is Family.PASSWORD:
         return False
+    if it.after == "<" and word.isalpha():
+        return True
     is_camel = word.isalpha() and word[0].isupper() and not word[1:].islower()
     return is_camel and len(word) <= LONGEST_SAID and _OF_SECRETS.search(word) is not None
 
 
-def _is_returned(it: Written) -> bool:
-    """`def read(token: Token) -> Block`: what a function gives."""
-    return it.head["sign"] == "->" and ")" in it.head["close"] and not it.value.is_quoted
+def _is_subject(it: Written) -> bool:
+    """`fix(next-auth): Handler of …`: what a commit does, and where."""
+    is_part = it.before == "(" and it.head["close"] == ")" and not it.value.is_quoted
+    return is_part and not has_digit(it.value.text)
+
+
+def _is_behind_arrow(it: Written) -> bool:
+    """`def read(token: Token) -> Block`, `password + salt -> Argon2id`: what comes of it."""
+    if it.value.is_quoted:
+        return is_wordy(it.value.text)
+    return ")" in it.head["close"] or not (_begins_line(it) or _is_plainly_random(it))
 
 
 def _is_said(it: Written) -> bool:
     """`the password is hunter2`: a word with a digit in it, or one in quotes."""
     word = it.value.text
-    if it.name.lower() == "pass" or word.startswith(("/", "--")):
+    name = it.name.lower()
+    if name == "pass" or word.startswith(("/", "--")) or it.before == "/":
+        return False
+    if is_folder(name, word) or (name == "pwd" and it.before == "("):
         return False
     if it.head["said"].strip() == "to" and not _GIVES.search(it.text, *_before_and_name(it)):
         return False
     if it.value.is_quoted:
-        is_clear = bool(it.head["said"].strip()) or not is_wordy(word)
+        is_clear = bool(it.head["said"].strip()) or not (is_wordy(word) or is_code(word))
         return is_clear and it.is_secret(is_quoted=True)
     if not 6 <= len(word) <= LONGEST_SAID or not has_digit(word) or not _SIGN.search(word):
         return False
@@ -155,22 +197,39 @@ def _is_pair(it: Written) -> bool:
     return it.is_secret(is_quoted=False)
 
 
-def _is_literal(it: Written) -> bool:
-    """`password: postgres` on a line of its own, `PASSWORD=postgres` in an environment."""
-    if it.value.is_quoted or it.of is Family.KEY:
+def _is_in_cell(it: Written) -> bool:
+    """`| password | hunter2 |`: two cells of a table, with nothing else in them."""
+    near = max(0, it.start - 40)
+    line = max(it.text.rfind("\n", near, it.start) + 1, near)
+    if not _CELL.search(it.text, line, it.start) or not _CELL_END.match(it.text, it.value.end):
         return False
-    if it.head["sign"] == "=" and it.after == ";":
+    return has_digit(it.value.text) and it.is_secret(is_quoted=False)
+
+
+def _is_below(it: Written) -> bool:
+    """`Password:` on a line of its own, and one word on the next."""
+    word = it.value.text
+    if it.value.is_quoted or it.after not in _LINE_END or not _begins_line(it):
+        return False
+    if it.of is not Family.PASSWORD:
+        return _is_plainly_random(it)
+    is_odd = len(word) >= 6 and has_digit(word) and _SIGN.search(word) is not None
+    return is_odd and not _NUMBERED.fullmatch(word.lower()) and it.is_secret(is_quoted=False)
+
+
+def _is_literal(it: Written, sign: str) -> bool:
+    """`password: postgres` on a line of its own, `PASSWORD=postgres` in an environment."""
+    if sign == "=" and it.after == ";":
         is_plain = _is_in_connection(it)
-    elif it.head["sign"] == "=" and not it.head["spaced"] and not it.head["gap"]:
+    elif sign == "=" and not it.head["spaced"] and not it.head["gap"]:
         is_plain = _is_in_environment(it) or _is_in_query(it)
     else:
-        is_plain = _is_in_yaml(it)
+        is_plain = sign == ":" and _is_in_yaml(it)
     return is_plain and it.is_secret(is_quoted=True)
 
 
 def _is_in_yaml(it: Written) -> bool:
-    is_joined = it.head["sign"] == ":" and not it.head["close"]
-    if not is_joined or it.after not in _LINE_END or not _begins_line(it):
+    if it.after not in _LINE_END or it.head["close"] or not _begins_line(it):
         return False
     if it.of is Family.PASSWORD:
         return it.head["gap"].isspace()

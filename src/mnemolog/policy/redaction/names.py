@@ -58,7 +58,8 @@ _STILL = frozenset(
     " const here now a b v".split()
 )
 _TOKENS = frozenset(
-    "token jwt pat bearer authtoken accesstoken csrf xsrf otp totp verifier nonce salt".split()
+    "token jwt pat bearer authtoken accesstoken csrf xsrf otp totp verifier nonce salt jsessionid"
+    " phpsessid".split()
 )
 _PLURALS = frozenset("passwords tokens secrets keys".split())
 _SECRETS = frozenset(
@@ -78,12 +79,13 @@ def is_act(name: str) -> bool:
     return _ACT.match(name) is not None
 
 
+_PATH = re.compile(r"[/~]|[\w.-]+/[\w.-]+/")
 _FOLDER = re.compile(r"\$?(?:OLD)?PWD", re.IGNORECASE)
 
 
 def is_folder(name: str, value: str) -> bool:
     """`PWD=/root`: where a shell works, in every list of an environment."""
-    return value.startswith(("/", "~")) and _FOLDER.fullmatch(name) is not None
+    return _PATH.match(value) is not None and _FOLDER.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=512)

@@ -8,7 +8,7 @@ from mnemolog.policy.redaction.tokens import RUN
 # Every name of a secret contains one of these.
 NAMES = tuple("pass pw secret token key auth cred senha".split())
 # What these name is made by chance, and long: without a long word nobody need look for them.
-NAMES_OF_CHANCE = ("salt", "nonce")
+NAMES_OF_CHANCE = ("salt", "nonce", "sessid", "jsessionid")
 NAMES_ABROAD = tuple("contraseñ парол 密码 密碼 口令 パスワード 비밀번호 lösenord".split())
 
 _TOKEN = (string.ascii_letters + string.digits + "_-").encode()
@@ -56,6 +56,7 @@ class Outline:
             or "$" in folded
             or " -" in folded
             or "identified" in folded
+            or ":5432:" in folded
         )
 
     def has_any(self, needles: tuple[str, ...]) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from mnemolog.policy.redaction.randomness import has_digit, is_random
 from mnemolog.policy.redaction.spans import Span
 
 EMAIL, PHONE = "email", "phone"
@@ -14,6 +15,12 @@ _DOMAIN = re.compile(
     r"(?:xn--[A-Za-z0-9-]{1,59}|[A-Za-z]{2,24})(?![A-Za-z0-9@(]|-[A-Za-z0-9]|:[/~])"
 )
 _START = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
+# What leads to the id of a message: the path of an address, or a header of its own.
+_PATH = re.compile(r"://[^\s/?#]{1,100}/[^\s?#]{0,140}$")
+_OF_MESSAGES = re.compile(
+    r"\s*(?:[Mm]essage-?[Ii][Dd]|[Ii]n-[Rr]eply-[Tt]o|[Rr]eferences|[Rr]eport"
+    r"|(?:[A-Za-z]+-)?[Dd]iscussion):"
+)
 _AUTHORITY = re.compile(r"://[^\s/?#]{0,200}$")
 _FILES = frozenset(
     "png jpg jpeg gif svg webp ico css scss less js mjs cjs ts tsx jsx json html htm md txt py rb"
@@ -23,23 +30,24 @@ _FILES = frozenset(
 # Who wrote a commit stands in its log, and whom to ask stands in lock files: both are public.
 _PUBLIC_LINE = re.compile(
     r"\s*(?:(?:Author|Commit|Committer|author|committer|tagger)(?::|(?= )) .*"
-    r"|[A-Za-z]+(?:-[A-Za-z]+)*-[Bb]y: .*|\"?deprecated\"?: .*)$"
+    r"|[A-Za-z]+(?:-[A-Za-z]+)*-[Bb]y: .*|[A-Z][a-z]+ed by: .*|\"?deprecated\"?: .*)$"
 )
 _ALGORITHMS = ("@openssh.com", "@libssh.org")
 _SERVICE_NAMES = frozenset("git hg svn noreply no-reply".split())
 
 _GAP = r"[ .\-]?"
-_PHONES = re.compile(
-    rf"""[+(1-9] (?<![\w.+/=:#$-].) (?:
+_PHONE = rf"""(?:
         (?<=\+)(?:[0-9]{_GAP}?\(?[0-9]{{1,4}}\)?|[0-9]{{2,3}}{_GAP}?\(?[0-9]{{1,4}}\)?)
             (?:[ .\-]?[0-9]{{2,5}}){{1,5}}
       | (?<=1)[ .\-]\([2-9][0-9]{{2}}\)\ ?[2-9][0-9]{{2}}[ .\-][0-9]{{4}}
       | (?<=\()[2-9][0-9]{{2}}\)\ ?[2-9][0-9]{{2}}[ .\-][0-9]{{4}}
       | (?:(?<=1)[ .\-][2-9]|(?<=[2-9]))[0-9]{{2}}([.\-])[2-9][0-9]{{2}}\1[0-9]{{4}}
-      | (?:(?<=1)[ .\-][2-9]|(?<=[2-9]))[0-9]{{2}}\ [2-9][0-9]{{2}}[ \-][0-9]{{4}}
-    ) (?![\w/=]|[.,:\-][0-9])""",
-    re.VERBOSE,
-)
+      | (?:(?<=1)[ .\-][2-9]|(?<=[2-9])(?<![0-9]\ .))[0-9]{{2}}\ [2-9][0-9]{{2}}
+            [ \-][0-9]{{4}}(?!\ [0-9])
+    ) (?![\w/=]|[.,:\-][0-9])"""
+_PHONES = re.compile(rf"[+(1-9] (?<![\w.+/=:#$-].) {_PHONE}", re.VERBOSE)
+# One that stands right behind another; nobody else writes a plus after digits like that.
+_NEXT_PHONE = re.compile(rf"[+(] {_PHONE}", re.VERBOSE)
 # \uff1a and \uff0c are the wide colon and comma.
 _ANNOUNCED = re.compile(
     r"(?:phone|telephone|tel|mobile|cell|cellphone|whatsapp|fax|sms|handy|telefon|telefono|teléfono"
@@ -62,16 +70,20 @@ def find_emails(text: str, folded: str) -> Iterator[Span]:
         if start is None or domain[0].rpartition(".")[2].lower() in _FILES:
             continue
         if not domain[0].endswith(_ALGORITHMS) and not (
-            _is_public(text, start) or _is_in_address(text, start)
+            _is_public(text, start)
+            or _is_in_address(text, start)
+            or _is_of_message(text, start, domain.start())
         ):
             yield Span(start, domain.end(), EMAIL)
 
 
 def find_phones(text: str, folded: str) -> Iterator[Span]:
     """Phone numbers: international and North American ones, others where they are announced."""
-    for found in _PHONES.finditer(text):
+    found = _PHONES.search(text)
+    while found:
         if 7 <= _digits(found[0]) <= 15:
             yield Span(found.start(), found.end(), PHONE)
+        found = _NEXT_PHONE.match(text, found.end()) or _PHONES.search(text, found.end())
     for found in _ANNOUNCED.finditer(folded):
         if 7 <= _digits(found[1]) <= 15 and not _DATE.match(found[1]):
             yield Span(*found.span(1), PHONE)
@@ -95,6 +107,22 @@ def _is_public(text: str, start: int) -> bool:
     near = max(0, start - 300)
     line = max(text.rfind("\n", near, start) + 1, near)
     return _PUBLIC_LINE.match(text, line, start) is not None
+
+
+def _is_of_message(text: str, start: int, at: int) -> bool:
+    """Whether it is the id of a message: made by a machine, where such ids stand."""
+    near = max(0, start - 240)
+    path = text.rfind("://", near, start)
+    if path >= 0 and _PATH.match(text, path, start):
+        return _is_made(text[text.rfind("/", near, start) + 1 : at])
+    line = max(text.rfind("\n", near, start) + 1, near)
+    return _is_made(text[start:at]) and _OF_MESSAGES.match(text, line) is not None
+
+
+def _is_made(name: str) -> bool:
+    """Whether a machine made it: of many digits, or by chance."""
+    is_long = len(name) >= (10 if has_digit(name) else 14)
+    return _digits(name) >= 8 or (is_long and is_random(name))
 
 
 def _is_in_address(text: str, start: int) -> bool:

@@ -2,16 +2,20 @@
 
 import hmac
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 
 from mnemolog.policy.redaction.kinds import KINDS
 from mnemolog.policy.redaction.randomness import is_unguessable
+from mnemolog.policy.redaction.spans import Span
 
 TAG_DIGITS = 6
 _BEGIN = "[REDACTED"
 _EXISTING = re.compile(r"\[REDACTED(?::[a-z0-9-]{1,64}(?::[0-9a-f]{6})?)?\]")
 # Rules see this character in the place of every character of a placeholder.
 _COVER = "\ue000"
+# Behind what leads to a value: nothing is there but what is hidden already.
+HIDDEN = rf"(?P<hidden> {_COVER}++ (?= [,.:)\]}}|]*+ (?: [\s\"'`<>;&\\] | \Z ) ) )?"
 _ONLY_COVERED = re.compile(rf"(?:{_COVER}(?:\\[nrt]|[\s,;:|=])*)+")
 
 
@@ -28,6 +32,16 @@ def covered(text: str) -> str:
     if _BEGIN not in text:
         return text
     return _EXISTING.sub(lambda found: _COVER * len(found[0]), text)
+
+
+def cover(text: str, spans: Iterable[Span]) -> str:
+    """The text with these places covered; they are in order and disjoint."""
+    parts: list[str] = []
+    at = 0
+    for start, end, _ in spans:
+        parts += text[at:start], _COVER * (end - start)
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def is_hidden(value: str) -> bool:

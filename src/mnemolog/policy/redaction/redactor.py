@@ -1,5 +1,6 @@
 """The Redactor: texts and trees of texts, with what must not be stored replaced."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Generic, TypeVar
@@ -17,8 +18,12 @@ from mnemolog.policy.redaction.veils import unveiled
 
 T = TypeVar("T")
 
-# What was hidden may bring two neighbours together that match; more rounds were never seen.
+# What was hidden may bring two neighbours together that match. A short text is read until nothing
+# is found any more; of a long one, whose cost must stay linear, more rounds were never needed.
 _MOST_ROUNDS = 4
+_MOST_READ = 200_000
+# No rule looks further than this from what it finds, but for keys of many lines and long cookies.
+_REACH = 4500
 # Which texts are worth remembering, and how many of them.
 _SHORT = 32
 _MOST_REMEMBERED = 1024
@@ -77,13 +82,24 @@ class Redactor:
         spans = self._found(text)
         if not spans and len(text) <= _SHORT:
             self._remember(text)
-        for _ in range(_MOST_ROUNDS):
-            if not spans:
-                break
+        rounds = max(_MOST_ROUNDS, _MOST_READ // (len(text) + 1))
+        while spans and rounds:
             _count(spans, counts)
-            text = self._replaced(text, spans)
-            spans = self._found(text)
+            text, places = self._replaced(text, spans)
+            spans = self._found_again(text, places)
+            rounds -= 1
         return text
+
+    def _found_again(self, text: str, places: list[int]) -> list[Span]:
+        """What is found now that something is hidden at these places: it can only be near them."""
+        if self._own or len(places) * 8 * _REACH > len(text):
+            return self._found(text)
+        found: list[Span] = []
+        for start, end in _stretches(text, places):
+            spans = [one.moved(start) for one in self._found(text[start:end])]
+            # What is far from every place was found before, or is only there where the text is cut.
+            found += [one for one in spans if _is_near(one, places)]
+        return found
 
     def _remember(self, text: str) -> None:
         if len(self._harmless) >= _MOST_REMEMBERED:
@@ -102,19 +118,26 @@ class Redactor:
         spans = [span for rule in self._near(seen) for span in rule.find(read.text, seen.folded)]
         spans = settle(span for span in spans if span.kind in self._kinds)
         found = [read.written(one) for one in spans if not _is_hidden(one, read.text)]
+        if not self._own:
+            return found
         own = [one for pattern in self._own for one in pattern.find(bare)]
         return settle([*found, *(one for one in own if not _is_hidden(one, bare))])
 
     def _near(self, seen: Outline) -> list[Rule]:
         return [] if seen.is_plain else [rule for rule in self._rules if rule.is_near(seen)]
 
-    def _replaced(self, text: str, spans: list[Span]) -> str:
+    def _replaced(self, text: str, spans: list[Span]) -> tuple[str, list[int]]:
+        """The text with placeholders, and where they end."""
         parts: list[str] = []
-        at = 0
+        places: list[int] = []
+        at = size = 0
         for start, end, kind in spans:
-            parts += text[at:start], placeholder(kind, text[start:end], self._key)
+            mark = placeholder(kind, text[start:end], self._key)
+            size += start - at + len(mark)
+            parts += text[at:start], mark
+            places.append(size)
             at = end
-        return "".join((*parts, text[at:]))
+        return "".join((*parts, text[at:])), places
 
     def _walked(self, value: Any, counts: dict[str, int], key: str = "") -> Any:
         if isinstance(value, str):
@@ -149,6 +172,24 @@ class Redactor:
             is_same = is_same and new_key is key and new_item is item
             made[key if new_key is key else _free(new_key, made, value)] = new_item
         return value if is_same else made
+
+
+def _stretches(text: str, places: list[int]) -> list[tuple[int, int]]:
+    """The lines around these places, from far enough before to far enough behind them."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        first, last = max(0, place - 3 * _REACH), min(len(text), place + 3 * _REACH)
+        start = text.rfind("\n", first, max(0, place - 2 * _REACH)) + 1 or first
+        end = text.find("\n", place + 2 * _REACH, last)
+        if found and start <= found[-1][1]:
+            start = found.pop()[0]
+        found.append((start, end if end >= 0 else last))
+    return found
+
+
+def _is_near(span: Span, places: list[int]) -> bool:
+    at = bisect_left(places, span.start - _REACH)
+    return at < len(places) and places[at] <= span.end + _REACH
 
 
 def _is_hidden(span: Span, text: str) -> bool:

@@ -13,6 +13,10 @@ class Span(NamedTuple):
     end: int
     kind: str
 
+    def moved(self, by: int) -> "Span":
+        """The same, so much further on."""
+        return Span(self.start + by, self.end + by, self.kind)
+
 
 # Takes the text and the same text in lower case, character for character.
 Find = Callable[[str, str], Iterator[Span]]
@@ -30,14 +34,20 @@ def fold(text: str) -> str:
 def settle(found: Iterable[Span]) -> list[Span]:
     """Disjoint spans in order; those that overlap become one, named by the kind that precedes."""
     settled: list[Span] = []
+    reached = 0
     for span in sorted(found):
-        if settled and span.start < settled[-1].end:
-            settled[-1] = _joined(settled[-1], span)
-        elif span.start < span.end:
+        start, end, _ = span
+        if start < reached:
+            if span != settled[-1]:
+                settled[-1] = _joined(settled[-1], span)
+        elif start < end:
             settled.append(span)
+        reached = max(reached, end)
     return settled
 
 
 def _joined(one: Span, other: Span) -> Span:
-    kind = min(one.kind, other.kind, key=lambda name: _RANK.get(name, len(_RANK)))
+    kind = one.kind
+    if kind != other.kind:
+        kind = min(kind, other.kind, key=lambda name: _RANK.get(name, len(_RANK)))
     return Span(one.start, max(one.end, other.end), kind)

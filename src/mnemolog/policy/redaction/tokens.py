@@ -1,6 +1,7 @@
 """Finds the tokens of known vendors, and words that only chance can have made."""
 
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from functools import cache
 
@@ -68,6 +69,7 @@ def _bare(text: str, start: int, end: int) -> Iterator[Span]:
             is_free
             and _is_chance(word)
             and not is_allowed(word)
+            and not _is_json(word)
             and not is_marked(text, found.start())
             and not is_in_certificate(text, found.start())
         ):
@@ -80,6 +82,17 @@ def _is_made(token: str) -> bool:
     if len(set(rest)) < 5:
         return False
     return has_digit(rest) or rest.isupper() or is_random(rest) or changes(rest) >= 0.25
+
+
+def _is_json(word: str) -> bool:
+    """Whether the word is an object that a program wrote, in base64."""
+    if not word.startswith("eyJ"):
+        return False
+    word = word.rstrip("-")
+    try:
+        return urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().isprintable()
+    except ValueError:
+        return False
 
 
 def _is_chance(word: str) -> bool:

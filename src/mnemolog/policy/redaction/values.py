@@ -19,26 +19,28 @@ _WRAPPERS = (
     r"|ByteString|HexToBytes|fromhex|unhexlify|\[\]byte|str|raw"
     r"|[A-Z]\w{0,24}?(?:Secret|Credential|String|Password|Secure|Plain|Token)\w{0,24})\("
 )
-_OPEN = re.compile(
+_OPEN = (
     rf"(?:{_WRAPPERS}){{0,2}}[@$:rbfuRBFUL]{{0,2}}(\\{{0,3}}(?:\"\"\"|``|'''|[\"'`\u201c\u2018«]))"
 )
 _CLOSERS = {"\u201c": "\u201d", "\u2018": "\u2019", "«": "»"}
-_BARE = re.compile(r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,1024}")
+_WORD = r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,1024}"
+_BARE = re.compile(_WORD)
+_BEGIN = re.compile(f"{_OPEN}|{_WORD}")
 
 _CODE = re.compile(
     r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+\(?.*|[\w.$:>-]+[(\[].*|[({\[].*|\*\w+|&\w+"
-    r"|-?[A-Za-z_]\w*->.*|[+|?]+|(?:const|let|var|new|await|lambda|function|async|if|not|self|this)"
+    r"|-?[A-Za-z_]\w*->.*|[+|?]+|0x[0-9a-fA-F]{1,12}|(?:const|let|var|new|await|lambda|function|async|if|not|self|this)"
 )
 _WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
 _PUBLIC_KEY = re.compile(r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp[0-9]{3}) AAAA")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SPACE = re.compile(r"\s")
-_SPECIAL = re.compile(r"[!@#$%^&*+~?=]")
+_NO_LETTER = re.compile(r"[0-9!@#$%^&*+~?=]")
 _RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
 # A label for a person begins with a capital, or ends like a sentence.
 _PHRASE = re.compile(r"[a-z]{1,16}(?:[ ][a-z]{1,16}){1,5}")
 _LABEL = re.compile(
-    r"pass|\benter\b|must|char|least|invalid|require|type|your|forgot|reset|%[sd]|{|<"
+    r"pass|\bnot\b|\benter\b|must|char|least|invalid|require|type|your|forgot|reset|%[sd]|{|<"
 )
 LONGEST_PHRASE = 40
 _SHORTEST = {Family.PASSWORD: 3, Family.SECRET: 6, Family.TOKEN: 8, Family.KEY: 12}
@@ -57,14 +59,13 @@ class Value(NamedTuple):
 
 def read(text: str, at: int) -> Value | None:
     """The value that begins here: what is between quotes, or one word."""
-    opened = _OPEN.match(text, at)
-    if opened:
-        start, opener = opened.end(), opened[1]
-        end = _closing(text, start, _CLOSERS.get(opener, opener))
+    bare = _BEGIN.match(text, at)
+    if bare and (opener := bare[1]):
+        at = bare.end()
+        end = _closing(text, at, _CLOSERS.get(opener, opener))
         if end is not None:
-            return Value(start, end, text[start:end], True)
-        at = start
-    bare = _BARE.match(text, at)
+            return Value(at, end, text[at:end], True)
+        bare = _BARE.match(text, at)
     if bare is None:
         return None
     word = bare[0].rstrip(",.:)]}|")
@@ -85,29 +86,43 @@ def _closing(text: str, start: int, opener: str) -> int | None:
 
 def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     """Whether a value, given under a name of this family, has to be hidden."""
-    if len(value) < _SHORTEST[of] or _PUBLIC_KEY.match(value):
+    if len(value) < _SHORTEST[of]:
         return False
     if len(value) > LONGEST_JUDGED:
-        return is_random(value[:LONGEST_JUDGED])
+        return is_random(value[:LONGEST_JUDGED]) and not _PUBLIC_KEY.match(value)
     # What it looks like is the cheaper question, and answers most.
     if not _looks_secret(value, of, is_quoted) or is_stand_in(value, is_quoted=is_quoted):
         return False
-    return is_quoted or _CODE.fullmatch(value) is None
+    if not is_quoted and is_code(value):
+        return False
+    return _PUBLIC_KEY.match(value) is None
 
 
 def _looks_secret(value: str, of: Family, is_quoted: bool) -> bool:
+    if of is Family.PASSWORD and not is_quoted:
+        return _is_password(value) and " " not in value
     if _SPACE.search(value):
-        return of is Family.PASSWORD and is_quoted and _is_phrase(value)
+        return of is Family.PASSWORD and _is_phrase(value)
     if of is Family.PASSWORD:
-        return is_quoted or _is_password(value)
+        return True
     if value.isdigit():
         return is_quoted and len(value) >= _FEWEST_DIGITS.get(of, len(value) + 1)
     if of is Family.KEY:
-        if _UUID.fullmatch(value):
+        if is_uuid(value):
             return False  # `key` alone says of an id that it leads to something
         is_long = len(value) >= (16 if is_hex(value) else 12)
         return is_long and has_digit(value) and is_random(value) and value[0] != "/"
     return _is_machine_made(value, of, is_quoted)
+
+
+def is_code(value: str) -> bool:
+    """Whether a value is a call or a part of one: `rules()`, `self.password`."""
+    return _CODE.fullmatch(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Whether a value is a UUID."""
+    return _UUID.fullmatch(value) is not None
 
 
 def is_wordy(value: str) -> bool:
@@ -118,8 +133,7 @@ def is_wordy(value: str) -> bool:
 def _is_password(value: str) -> bool:
     if value.isdigit():
         return len(value) >= 4
-    is_mixed = has_digit(value) or _SPECIAL.search(value) is not None
-    return is_mixed and not is_wordy(value)
+    return _NO_LETTER.search(value) is not None and not is_wordy(value)
 
 
 def _is_phrase(value: str) -> bool:

@@ -18,6 +18,10 @@ _VEIL = re.compile(
 )
 
 
+# No veil is without one of these; a few searches for a letter cost less than one for a pattern.
+_MARKS = ("\x1b", "\u241b", "^[", "\\", "&")
+
+
 class Unveiled(NamedTuple):
     """A text as it is read, and from which places on it lies how far before the text as written."""
 
@@ -37,7 +41,7 @@ class Unveiled(NamedTuple):
 
 def unveiled(text: str) -> Unveiled:
     """The text without colours and with its signs; the same object where there is no such thing."""
-    if _VEIL.search(text) is None:
+    if not any(mark in text for mark in _MARKS) or _VEIL.search(text) is None:
         return Unveiled(text)
     parts, places, shifts = [""], [0], [0]
     at = length = 0
