@@ -165,6 +165,15 @@ class SessionExistsError(SessionError):
     code = "E_SESSION_EXISTS"
 
 
+def taken_session(session_id: str) -> SessionExistsError:
+    """The error for a session that is to be created and is there."""
+    return SessionExistsError(
+        f"There is already a session {session_id!r:.200}.",
+        advice="Load it, or leave the id out to have a new one made.",
+        session_id=session_id,
+    )
+
+
 class SessionArchivedError(SessionError):
     """The session lies in the archive and automatic restoring is off."""
 

@@ -13,8 +13,16 @@ _LONGEST = 120
 
 def path_of(log: str, damage: Damage, content: bytes) -> str:
     """Where damaged bytes are kept."""
-    mark = sha256(content).hexdigest()[:16]
-    return f"{QUARANTINE}/{_short(log)}.{damage.segment}.{damage.offset}.{mark}"
+    return f"{QUARANTINE}/{_short(log)}.{damage.segment}.{damage.offset}.{_mark(content)}"
+
+
+def is_whole(path: str, content: bytes) -> bool:
+    """Whether this is what a copy of that name was made of, and not what a crash left of it."""
+    return path.endswith(f".{_mark(content)}")
+
+
+def _mark(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
 
 
 def name_of(kind: str, identifier: str) -> str:
@@ -36,17 +44,31 @@ def files(disk: Disk, log: str) -> list[str]:
     return [f"{QUARANTINE}/{name}" for name in disk.list(QUARANTINE) if name.startswith(start)]
 
 
-def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> bool:
-    """Copy damaged bytes aside once; False if the disk would not have it."""
+def keep(disk: Disk, log: str, damage: Damage, content: bytes, *, is_leaving: bool = False) -> bool:
+    """Copy damaged bytes aside once; False if the disk would not have it.
+
+    Before they leave the log, a copy that is there already is synced as well: whoever made it may
+    have been killed before that.
+    """
     path = path_of(log, damage, content)
-    found = disk.stat(path)
-    if found is not None and found.size == len(content):
-        return True
     try:
-        disk.mkdir(QUARANTINE)
-        disk.unlink(path)  # a crash cut the copy short
-        fs.write_new(disk, path, content)
+        if not is_kept(disk, path, content):
+            disk.mkdir(QUARANTINE)
+            disk.unlink(path)  # a crash cut the copy short
+            fs.write_new(disk, path, content)
+        elif is_leaving:
+            disk.open(path, "update").sync()
+        else:
+            return True
         disk.sync_folder(QUARANTINE)
-    except (FileExistsError, StorageError):
-        return disk.stat(path) is not None
+    except (FileExistsError, FileNotFoundError, StorageError):
+        return is_kept(disk, path, content)
     return True
+
+
+def is_kept(disk: Disk, path: str, content: bytes) -> bool:
+    """Whether a copy holds all of the damaged bytes."""
+    try:
+        return fs.read_all(disk, path) == content
+    except (FileNotFoundError, StorageError):
+        return False

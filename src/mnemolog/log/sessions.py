@@ -12,7 +12,7 @@ from contextlib import suppress
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import MnemologError, SessionCorruptError, SessionExistsError
+from mnemolog.errors import MnemologError, SessionCorruptError, taken_session
 from mnemolog.fs import Disk
 from mnemolog.log import intents, manifests, runs, sidecars
 from mnemolog.log.places import SessionPlace
@@ -27,7 +27,7 @@ REMOVE = "remove"
 
 _GATE_SECONDS = 5.0
 
-_GONE = re.compile(re.escape(GONE) + "[0-9a-f]+")
+_PASSING = re.compile(f"({re.escape(NEW)}|{re.escape(GONE)})[0-9a-f]+")
 # Only what we name so ourselves is ours to remove.
 _OURS = re.compile(r"memory(\.g\d+\.\d+)?\.jsonl|[^/]+\.tmp")
 
@@ -52,11 +52,7 @@ def create(disk: Disk, manifest: Manifest) -> None:
         bring_into_being(disk, fresh, target)
     except FileExistsError:
         remove_folder(disk, fresh)
-        raise SessionExistsError(
-            f"There is already a session {manifest.session_id!r:.200}.",
-            advice="Load it, or leave the id out to have a new one made.",
-            session_id=manifest.session_id,
-        ) from None
+        raise taken_session(manifest.session_id) from None
     except MnemologError:  # as on a full disk: whoever tries again must not fill it up
         with suppress(MnemologError):
             remove_folder(disk, fresh)
@@ -210,9 +206,12 @@ def remove(
 
 
 def finish(disk: Disk, fields: intents.Fields) -> bool:
-    """Finish a removal that a crash interrupted; False if the intent is not one."""
+    """Finish a removal that a crash interrupted; False if the intent is not one.
+
+    What was on its way in when the crash came goes too: nobody was told that it is there.
+    """
     room, _, name = str(fields.get("folder", "")).partition("/")
-    if fields.get("operation") != REMOVE or room != paths.SESSIONS or not _GONE.fullmatch(name):
+    if fields.get("operation") != REMOVE or room != paths.SESSIONS or not _PASSING.fullmatch(name):
         return False
     disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
     remove_folder(disk, f"{room}/{name}", is_private=True)

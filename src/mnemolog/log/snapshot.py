@@ -63,7 +63,7 @@ class ChangedError(Exception):
     """Bytes were blanked while they were copied: an erasure came between."""
 
 
-class Snapshot(NamedTuple):
+class Picture(NamedTuple):
     """A session's manifest and a log's segments, as they were when the lock was held."""
 
     manifest: bytes
@@ -73,7 +73,7 @@ class Snapshot(NamedTuple):
     """What compactions moved out, if it was asked for: to which generation, and the file."""
 
 
-def take(disk: Disk, place: Place, timeout: float, *, with_moved: bool = False) -> Snapshot:
+def take(disk: Disk, place: Place, timeout: float, *, with_moved: bool = False) -> Picture:
     """Fix a log's length; raises the place's own error when there is no such log.
 
     A session in the archive does not grow: it is taken from there.
@@ -102,7 +102,7 @@ def moved_files(disk: Disk, place: SessionPlace, manifest: bytes) -> tuple[tuple
     return tuple((one, fs.read_all(disk, path)) for one, path in there)
 
 
-def _living(disk: Disk, place: Place, timeout: float, with_moved: bool) -> Snapshot:
+def _living(disk: Disk, place: Place, timeout: float, with_moved: bool) -> Picture:
     handle = Writer(disk, place, timeout).acquire()
     try:
         guard = open_guard(disk, place)
@@ -117,11 +117,11 @@ def _living(disk: Disk, place: Place, timeout: float, with_moved: bool) -> Snaps
         handle.lock.release()
 
 
-def _fixed(disk: Disk, manifest: bytes, chain: Chain) -> Snapshot:
-    return Snapshot(manifest, chain, tuple(Part(one, one.size()) for one in chain.open(disk)))
+def _fixed(disk: Disk, manifest: bytes, chain: Chain) -> Picture:
+    return Picture(manifest, chain, tuple(Part(one, one.size()) for one in chain.open(disk)))
 
 
-def pieces(snapshot: Snapshot) -> Iterator[bytes]:
+def pieces(snapshot: Picture) -> Iterator[bytes]:
     """Every line as it stands, newline included; what a sealed segment ends with needs none.
 
     The end of the last segment counts as a line only once its newline is there.
