@@ -22,7 +22,7 @@ from retriever.measure_vectors import found
 RESULTS = Path(__file__).parent / "results"
 DEPTHS = (1, 5, 10, 25)
 LEFT_OUT = "adversarial"
-_SETTINGS: dict[str, object] = {"storage.durability": "os", "storage.max_session_size_mb": 100}
+SETTINGS: dict[str, object] = {"storage.durability": "os", "storage.max_session_size_mb": 100}
 
 
 @dataclass
@@ -60,7 +60,7 @@ def questions(path: Path, embedder: str) -> Iterator[dict[str, Any]]:
         with TemporaryDirectory() as folder:
             clock = LastTurn()
             with Memory.open(
-                folder, settings=_SETTINGS, clock=clock, environ={}, embedder=found(embedder)
+                folder, settings=SETTINGS, clock=clock, environ={}, embedder=found(embedder)
             ) as memory:
                 load(memory, conversation, clock)
                 memory.rebuild_index()  # else a slow embedder would still be at work

@@ -14,6 +14,7 @@ from mnemolog.embedders import open_embedder
 from mnemolog.embedders.tensors import Floats
 from retriever.measure_vectors import TUNED, found
 
+SIZES = (*TUNED, "static")
 REFERENCES = Path(__file__).parent.parent / "tests" / "embedders" / "references.npz"
 
 
@@ -28,7 +29,7 @@ def cosines(size: str) -> Floats:
 
 def main() -> None:
     """Print the least and the mean cosine of each size."""
-    for size in TUNED:
+    for size in SIZES:
         each = cosines(size)
         print(f"{size:6} least {each.min():.5f}, mean {each.mean():.5f} ({len(each)} texts)")
 

@@ -18,6 +18,7 @@ import torch  # type: ignore[import-not-found]
 
 from mnemolog.embedders.encoders import installed_folder
 from mnemolog.embedders.minilm import MiniLmEmbedder
+from mnemolog.embedders.static import MOST_PIECES
 from mnemolog.embedders.tensors import map_tensors, read_lines
 from mnemolog.embedders.transformer import Encoder
 from retriever import distilling, models, table
@@ -27,7 +28,9 @@ from retriever.first_table import first_table, is_special
 from retriever.order import read_order
 from retriever.tuning import Recipe, doubts, tune
 
+# What an encoder reads of a text, with a mark at each end.
 PIECES = 128
+MARKS = 2
 # Says which turns of other conversations would answer a question, too.
 JUDGE = Recipe(seed=8, rate=3e-5, epochs=3, strangers=30, disguised=False)
 # Tunings that differ in what chance and these numbers bring; their mean is better than each.
@@ -107,6 +110,9 @@ class Workshop:
         np.save(folder / "rows.npy", np.rint(rows / scales[:, None]).astype(np.int8))
         np.save(folder / "scales.npy", scales)
         _write_vocabulary(folder, [self.vocabulary[at] for at in kept])
+        # The table sums as many pieces as an encoder reads, and has no marks among them.
+        cut = Cutter(self.vocabulary, MOST_PIECES + MARKS, self._device)
+        self._keep_vectors("static", table.encode(parts, cut(self._references["texts"].tolist())))
 
     def _keep_encoder(self, name: str, weights: Weights) -> None:
         arrays = {each: _numbers(one) for each, one in weights.items()}
@@ -116,6 +122,10 @@ class Workshop:
         _write_vocabulary(self._out / name, self.vocabulary)
         with torch.no_grad():
             vectors = encode(weights, self._cut(self._references["texts"].tolist()))
+        self._keep_vectors(name, vectors)
+
+    def _keep_vectors(self, name: str, vectors: Tensor) -> None:
+        """What this model makes of the references, before its weights are rounded."""
         self._references[name] = _numbers(vectors).astype(np.float16)
         kept: Any = self._references  # else its keys are taken for options
         np.savez_compressed(self._out / "references.npz", **kept)

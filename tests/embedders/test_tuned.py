@@ -29,8 +29,9 @@ def embedder(size):
     return MAKERS[size](model(size))
 
 
-def test_rounding_to_bytes_leaves_the_vectors_that_training_made(size):
-    found = measure_rounding.cosines(size)
+@pytest.mark.parametrize("name", measure_rounding.SIZES)
+def test_rounding_to_bytes_leaves_the_vectors_that_training_made(name):
+    found = measure_rounding.cosines(name)
     assert len(found) > 40
     assert found.min() >= 0.999
 

@@ -20,6 +20,7 @@ from mnemolog.errors import SessionCorruptError, StorageError
 from mnemolog.index import thinning, unlearned, uses
 from mnemolog.index.build import Build
 from mnemolog.index.crew import Crew
+from mnemolog.index.database import UnfitError
 from mnemolog.index.intake import Intake
 from mnemolog.index.postings import LARGEST
 from mnemolog.model.entry import Entry
@@ -57,11 +58,19 @@ class CatchUp:
     def behind(self) -> list[str]:
         """The logs that have news."""
         noted = {name for (name,) in self._db.execute("SELECT name FROM pending")}
-        return sorted(noted.union(self._feed.marked()))
+        return sorted(noted.union(self.marked()))
+
+    def marked(self) -> list[str]:
+        """The logs that are marked; raises if the index was thrown away by then, for whoever made
+        another one may have read them into that."""
+        names = self._feed.marked()
+        if not self._build.is_current():
+            raise UnfitError("it was thrown away meanwhile")
+        return names
 
     def run(self, progress: Progress | None = None) -> int:
         """Read every log that has news; says how many rows were added."""
-        self.note(self._feed.marked())
+        self.note(self.marked())
         if _is_idle(self._db):
             return 0
         uses.settle(self._build)
@@ -126,7 +135,7 @@ class CatchUp:
         self.unread.add(name)
         known = self._db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
         if known is not None:
-            _remove(self._db, known[0])
+            _set_aside(self._db, known[0])
 
     def _has_moved(self, name: str, end: Position) -> bool:
         again = self._feed.read(name, end)
@@ -237,6 +246,18 @@ def _forget_rows(db: sqlite3.Connection, log: int) -> None:
         "UPDATE log SET last_turn = NULL, entries = 0, seq = 0, written = NULL, uses = 0,"
         " damaged = 0"
         " WHERE id = ?",
+        (log,),
+    )
+
+
+def _set_aside(db: sqlite3.Connection, log: int) -> None:
+    """Nothing of a log is found any more; a session's facts stay for whoever mends it."""
+    _forget_rows(db, log)
+    db.execute("DELETE FROM log_agent WHERE log = ?", (log,))
+    db.execute("DELETE FROM log WHERE id = ? AND facts IS NULL", (log,))
+    db.execute(
+        "UPDATE log SET session = NULL, user = NULL, created = NULL, settings = NULL, size = 0,"
+        " generation = 0, segment = 0, offset = 0, length = 0, sum = NULL WHERE id = ?",
         (log,),
     )
 

@@ -27,6 +27,7 @@ FIELDS: dict[str, str] = {
     "scope": "<u1",
     "agent": "<u4",
     "voice": "<u1",
+    "lasting": "<u1",
     "time": "<i8",
     "importance": "<f4",
     "length": "<u2",

@@ -15,7 +15,7 @@ from mnemolog.errors import StorageIOError
 NAME = "index.db"
 
 # A change of anything that is stored: raise it, and every index is built anew.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -164,6 +164,17 @@ def discard(folder: str) -> None:
     for name in os.listdir(folder):
         if name.startswith(NAME) or name.endswith(".col"):
             _remove(f"{folder}/{name}")
+
+
+def facts_of(folder: str, log: str) -> bytes | None:
+    """What an index that lies there knows of a session; None if it cannot tell."""
+    path = quote(os.fsencode(f"{folder}/{NAME}"))
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            found = connection.execute("SELECT facts FROM log WHERE name = ?", (log,)).fetchone()
+    except sqlite3.Error:
+        return None
+    return None if found is None else found[0]
 
 
 def build_of(connection: sqlite3.Connection) -> str:

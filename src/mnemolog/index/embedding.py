@@ -29,7 +29,7 @@ def quick(embedder: Embedder | None) -> Embedder | None:
     return embedder if is_quick else None
 
 
-class Told(NamedTuple):
+class Meaning(NamedTuple):
     """What an embedder said for a search, before the index was looked at."""
 
     question: NDArray[np.float32] | FailedError | None = None

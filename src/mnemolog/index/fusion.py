@@ -22,6 +22,8 @@ UNLIKE = 0.1
 # So many rows that are just UNLIKE are counted with those in sight. Where there are only a few, all
 # of them may be what is asked for, and their own average would say that none stands out.
 UNSEEN = 10
+# Above this share of the best one lie the first few hundred, as a rule, and not many more.
+CLEAR = 0.3
 # A likeness below this share of the best one is chance; a word in common never is.
 FAINT = 0.05
 
@@ -39,12 +41,14 @@ class Weights(NamedTuple):
     beside_meaning: float
     session: float
     speaker: float
+    lasting: float = 0.3
 
     @property
     def ceiling(self) -> float:
         """The most that all parts can add up to."""
         beside = 2 * (self.words * self.beside_words + self.meaning * self.beside_meaning)
-        return (self.words + self.meaning) * (1 + self.session) + beside + self.speaker
+        own = (self.words + self.meaning) * (1 + self.session)
+        return own + beside + self.speaker + self.lasting
 
 
 # Fitted once for each of our own embedders; the vectors of others count as PLAIN has it.
@@ -61,23 +65,28 @@ def weights_of(embedder: str) -> Weights:
     return _FITTED.get(embedder.partition("-")[0], PLAIN)
 
 
+EVIDENCE = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting", "match")
+"""The parts of the evidence, in order; `match` is all of them together."""
+
+
 class Evidence(NamedTuple):
-    """What speaks for each row of the pool, weighted; `match` is all of it, from 0 to 1."""
+    """What speaks for each row of the pool, weighted: a line for each of `EVIDENCE`."""
 
     rows: RowNumbers
-    lexical: Floats
-    semantic: Floats
-    neighbours: Floats
-    session: Floats
-    speaker: Floats
-    match: Floats
+    lines: Floats
+
+    @property
+    def match(self) -> Floats:
+        """All of it, from 0 to 1."""
+        match: Floats = self.lines[-1]
+        return match
 
     def only(self, kept: Mask) -> "Evidence":
         """The evidence for some of the rows."""
-        if kept.all():
+        at = kept.nonzero()[0]
+        if len(at) == len(self.rows):
             return self
-        rows, *rest = self
-        return Evidence(rows[kept], *(column[kept] for column in rest))
+        return Evidence(self.rows[at], self.lines.take(at, axis=1))
 
 
 def pool_size(rows: int, limit: int) -> int:
@@ -93,7 +102,7 @@ def fuse(
     *,
     wanted: Mask,
     speakers: list[int],
-    is_about_asker: bool = False,
+    voice: int | None = None,
     most: int,
     weights: Weights = PLAIN,
 ) -> Evidence:
@@ -112,7 +121,8 @@ def fuse(
         _fill(snapshot, mask, meaning, rows, semantic, weights.meaning)
     is_all = rows is around
     rows = rows if is_all else rows[wanted[rows]]
-    base = lexical[rows] + semantic[rows]
+    own_words, own_meaning = lexical[rows], semantic[rows]
+    base = own_words + own_meaning
     beside = _beside(snapshot, mask, rows, lexical, semantic, weights)
     near = base + beside
     beyond = rows if is_all else np.concatenate([rows, around])
@@ -120,16 +130,16 @@ def fuse(
     best = _session_best(snapshot.column("log")[beyond], both)
     session = weights.session * best[: len(rows)] * (near > 0)
     speaker = np.zeros(len(rows), np.float32)
-    if speakers or is_about_asker:
+    if speakers or voice is not None:
         is_meant = np.isin(snapshot.column("agent")[rows], speakers)
-        if is_about_asker:
-            is_meant |= snapshot.column("voice")[rows] > 0
+        if voice is not None:
+            is_meant |= snapshot.column("voice")[rows] == voice
         speaker[is_meant & (base > 0)] = weights.speaker
-    total = near + session + speaker
-    return Evidence(
-        rows, lexical[rows], semantic[rows], beside, session, speaker,
-        (total / weights.ceiling).astype(np.float32),
-    )  # fmt: skip
+    lasting = snapshot.column("lasting")[rows] * (base > 0) * np.float32(weights.lasting)
+    total = near + session + speaker + lasting
+    match = total / weights.ceiling
+    lines = (own_words, own_meaning, beside, session, speaker, lasting, match)
+    return Evidence(rows, np.array(lines, np.float32))
 
 
 def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> None:
@@ -185,23 +195,37 @@ def _pool(
     return rows if wanted is seen else rows[wanted[rows]]
 
 
+def _above(signal: Floats, least: float) -> RowNumbers:
+    rows: RowNumbers = (signal > least).nonzero()[0]
+    return rows
+
+
 def _best(snapshot: Snapshot, signal: Floats, most: int, least: float) -> RowNumbers:
     """The rows with the largest values, above this share of the largest one."""
     largest = float(signal.max(initial=0.0))
-    rows: RowNumbers = (signal > FAINT * largest).nonzero()[0]
+    rows = _above(signal, CLEAR * largest)
+    if len(rows) < most:
+        rows = _above(signal, FAINT * largest)
     if len(rows) < most and least < FAINT:
-        rows = (signal > least * largest).nonzero()[0]
-    return rows if len(rows) <= most else _first(snapshot, rows, signal, most)
+        rows = _above(signal, least * largest)
+    if len(rows) <= most:
+        return rows
+    values = signal[rows]
+    last = np.partition(values, -most)[-most]
+    best, alike = rows[values > last], rows[values == last]
+    if len(best) + len(alike) > most:
+        alike = _first(snapshot, alike, most - len(best))
+    first: RowNumbers = np.concatenate([best, alike])
+    return first
 
 
-def _first(snapshot: Snapshot, rows: RowNumbers, signal: Floats, most: int) -> RowNumbers:
-    """The rows with the largest values, of equal ones those that come first among hits.
+def _first(snapshot: Snapshot, rows: RowNumbers, most: int) -> RowNumbers:
+    """Of rows that match alike those that come first among hits.
 
     Which of them are taken must not depend on where they lie: that changes with a new index, and
     with entries that the viewer may not see.
     """
     keys = (
-        lambda at: -signal[at],
         lambda at: -snapshot.column("time")[at],
         lambda at: snapshot.column("home")[at],
         lambda at: -snapshot.column("seq")[at].astype(np.int64),

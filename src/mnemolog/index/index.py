@@ -21,12 +21,12 @@ from mnemolog.index.behind import Behind
 from mnemolog.index.build import Build
 from mnemolog.index.catch_up import CatchUp, is_settled
 from mnemolog.index.deadline import Deadline
-from mnemolog.index.embedding import FailedError, Told, embed, quick
+from mnemolog.index.embedding import FailedError, Meaning, embed, quick
 from mnemolog.index.follow import Follow, Look
 from mnemolog.index.gate import Gate
 from mnemolog.index.models import ReplacedError
 from mnemolog.index.search import Search
-from mnemolog.index.waiting import BATCH, Step, Waiting, at_once
+from mnemolog.index.waiting import BATCH, Backlog, Step, at_once
 from mnemolog.index.windows import Windows
 from mnemolog.model.query import Query
 from mnemolog.policy.access import OWNER, Viewer
@@ -37,7 +37,7 @@ from mnemolog.settings import Decay
 
 T = TypeVar("T")
 
-_NOTHING = Told()
+_NOTHING = Meaning()
 
 # So often something is tried again because somebody else threw the index away meanwhile.
 _TRIES = 8
@@ -259,11 +259,11 @@ class Index:
             if told is None and build.is_slow:
                 self._caught_up(build)
                 return None
-            is_marked = bool(self._feed.marked())  # before the moment, or a write could be missed
+            news = CatchUp(build, self._feed, self._second)
+            is_marked = bool(news.marked())  # before the moment, or a write could be missed
             with build.moment():
                 if not is_marked and is_settled(build):
                     return look(build)
-            news = CatchUp(build, self._feed, self._second)
             news.run()
             if told is None and build.waiting():
                 return None
@@ -286,7 +286,7 @@ class Index:
             if self._closed != closed:  # while the embedder was at work: it was opened again
                 self.close()
 
-    def _told(self, text: str) -> Told:
+    def _told(self, text: str) -> Meaning:
         """What the embedder says of a few of the rows that wait, and of a question.
 
         It may take as long as it likes: only others who embed wait for it. Searches go on without
@@ -298,11 +298,11 @@ class Index:
         except FailedError as error:
             trouble = error
         if self._embedder is None or quick(self._embedder):
-            return Told(trouble=trouble)
+            return Meaning(trouble=trouble)
         try:
-            return Told(embed(self._embedder, [lexical.shortened(text)])[0], trouble)
+            return Meaning(embed(self._embedder, [lexical.shortened(text)])[0], trouble)
         except FailedError as error:
-            return Told(error, trouble)
+            return Meaning(error, trouble)
 
     def _embed_few(self) -> None:
         """Embed a few of the rows that wait, unless somebody is at it; more of them in time."""
@@ -330,11 +330,11 @@ class Index:
     def _embed_some(self, most: int | None = None) -> Step:
         """Embed some of the rows that wait, while others go on."""
         with self._embedding:
-            taken = self._use(lambda build: Waiting(build, self._feed).take(most))
+            taken = self._use(lambda build: Backlog(build, self._feed).take(most))
             if taken is None or taken.build.vectors is None:
                 return Step(0, 0)
             vectors = taken.build.vectors.made_of(taken.texts)
-            left = self._use(lambda build: Waiting(build, self._feed).give(taken, vectors))
+            left = self._use(lambda build: Backlog(build, self._feed).give(taken, vectors))
             return Step(len(taken.texts), left)
 
     def windows(self, viewer: Viewer, ask: Callable[[Windows], T]) -> T:

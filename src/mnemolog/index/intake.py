@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog import paths
-from mnemolog.index import database, postings
+from mnemolog.index import database, postings, voices
 from mnemolog.index import uses as use_counts
 from mnemolog.index.build import Build
 from mnemolog.index.columns import FIELDS, NONE
@@ -23,7 +23,6 @@ from mnemolog.ports import Fed, Use
 
 _MONTHS = ("January February March April May June July August September October November"
            " December").split()  # fmt: skip
-USER = "user"
 # So many rounds are held back, the one that is being filled included.
 _HELD = 2
 _COLUMNS = tuple(FIELDS)
@@ -40,11 +39,6 @@ def beside(entry: Entry) -> str:
 def spoken(entry: Entry) -> str:
     """Who spoke and what was said; what an embedding is made of."""
     return f"{entry.agent_id or entry.role or ''} {entry.text}".strip()
-
-
-def is_users(entry: Entry) -> bool:
-    """Whether it was a user who spoke, the one that "I" means in a question."""
-    return USER in (entry.role, entry.agent_id)
 
 
 def topics(entry: Entry) -> list[str]:
@@ -247,7 +241,8 @@ class Intake:
             self._words.number("type", entry.type),
             SCOPES.index(entry.scope),
             self._words.number("agent", entry.agent_id),
-            is_users(entry),
+            voices.is_users(entry),
+            voices.is_lasting(entry),
             kept.time,
             importance(entry),
             0,  # the length, which is known once all texts are cut

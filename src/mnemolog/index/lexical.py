@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index import tokens
-from mnemolog.index.postings import Held
+from mnemolog.index.postings import Holding
 from mnemolog.index.snapshot import Mask, Snapshot
 
 K1 = 1.2
@@ -146,7 +146,7 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
         return np.zeros(snapshot.rows, np.float32)
     is_partial = total < len(mask)
     lengths = snapshot.column("length")
-    mean = max(1.0, int((lengths[mask] if is_partial else lengths).sum()) / total)
+    mean = max(1.0, (int(lengths[mask].sum()) if is_partial else snapshot.length()) / total)
     scores = np.zeros(snapshot.rows)
     for times, held in holding(snapshot, asked):
         if is_partial:
@@ -155,12 +155,12 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
         weights = times * np.log(1 + (total - known + 0.5) / (known + 0.5)) * (K1 + 1)
         for start in range(0, len(held.rows), _AT_ONCE):
             terms, rows, counts = held.only(slice(start, start + _AT_ONCE))
-            norm = K1 * (1 - B + B / mean * lengths[rows])
-            np.add.at(scores, rows, weights[terms] * counts / (counts + norm))
+            norm = K1 * (1 - B + B / mean * lengths.take(rows))
+            np.add.at(scores, rows, weights.take(terms) * counts / (counts + norm))
     return scores.astype(np.float32)
 
 
-def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[Any], Held]]:
+def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[Any], Holding]]:
     """How often things were asked for, and which rows hold them: words all at once, patterns one
     by one."""
     words: dict[int, int] = {}
@@ -176,7 +176,7 @@ def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[A
         yield np.array([one.times]), _union(_held(snapshot, one.terms))
 
 
-def _held(snapshot: Snapshot, terms: tuple[int, ...]) -> Held:
+def _held(snapshot: Snapshot, terms: tuple[int, ...]) -> Holding:
     """The rows that hold any of these terms, however many."""
     held = snapshot.holding(terms[:_FORMS])
     for start in range(_FORMS, len(terms), _FORMS):
@@ -184,10 +184,10 @@ def _held(snapshot: Snapshot, terms: tuple[int, ...]) -> Held:
     return held
 
 
-def _union(held: Held) -> Held:
+def _union(held: Holding) -> Holding:
     """The rows of several terms as if they were one; each row once."""
     order = np.argsort(held.rows, kind="stable")
     rows, counts = held.rows[order], held.counts[order].astype(np.uint32)
     starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])[: len(rows)]
     counts = np.add.reduceat(counts, starts) if len(rows) else counts
-    return Held(np.zeros(len(starts), np.uint16), rows[starts], counts)
+    return Holding(np.zeros(len(starts), np.uint16), rows[starts], counts)

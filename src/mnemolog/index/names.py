@@ -4,9 +4,6 @@ import sqlite3
 
 from mnemolog.index import tokens
 
-# Words for whoever asks, in lower case, as texts are cut.
-_ASKER = frozenset({"i", "me", "my", "mine", "myself"})
-
 
 class Names:
     """The types and the agents that an index knows."""
@@ -35,8 +32,3 @@ class Names:
             return []
         found = (self._speakers.get(term, ()) for term in set(tokens.terms(text)))
         return sorted({number for some in found for number in some})
-
-
-def is_about_asker(text: str) -> bool:
-    """Whether a text speaks of whoever asks it."""
-    return not _ASKER.isdisjoint(tokens.tokens(text))

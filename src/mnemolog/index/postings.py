@@ -39,7 +39,7 @@ class Counted(NamedTuple):
     counts: Counts
 
 
-class Held(NamedTuple):
+class Holding(NamedTuple):
     """Which rows hold some terms, and how often; the terms by their places among those asked for,
     in this order."""
 
@@ -47,13 +47,13 @@ class Held(NamedTuple):
     rows: Rows
     counts: NDArray[np.unsignedinteger[Any]]
 
-    def only(self, kept: NDArray[np.bool_] | slice) -> "Held":
+    def only(self, kept: NDArray[np.bool_] | slice) -> "Holding":
         """Some of them."""
-        return Held(self.terms[kept], self.rows[kept], self.counts[kept])
+        return Holding(self.terms[kept], self.rows[kept], self.counts[kept])
 
-    def plus(self, other: "Held") -> "Held":
+    def plus(self, other: "Holding") -> "Holding":
         """These and others."""
-        return Held(
+        return Holding(
             np.concatenate([self.terms, other.terms]),
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.counts, other.counts]),
@@ -238,7 +238,7 @@ def _keys(segment: Segment) -> tuple[int, int]:
     return segment.id << 32, segment.id << 32 | 0xFFFFFFFF
 
 
-def look_up(db: sqlite3.Connection, segments: list[Segment], terms: Sequence[int]) -> Held:
+def look_up(db: sqlite3.Connection, segments: list[Segment], terms: Sequence[int]) -> Holding:
     """The rows of all segments that hold any of these terms."""
     numbers = {term: number for number, term in enumerate(terms)}
     batches = [terms[start : start + _VARIABLES] for start in range(0, len(terms), _VARIABLES)]
@@ -257,7 +257,7 @@ def _number(part: tuple[int, int, bytes]) -> int:
     return part[0]
 
 
-def _decoded(parts: list[tuple[int, int, bytes]]) -> Held:
+def _decoded(parts: list[tuple[int, int, bytes]]) -> Holding:
     """What blobs of some terms say; the rows of each are counted from its base."""
     local = b"".join([blob[: len(blob) // 3 * 2] for _, _, blob in parts])
     counts = b"".join([blob[len(blob) // 3 * 2 :] for _, _, blob in parts])
@@ -265,10 +265,10 @@ def _decoded(parts: list[tuple[int, int, bytes]]) -> Held:
     terms = np.array([number for number, _, _ in parts], np.uint16)
     bases = np.array([base for _, base, _ in parts], np.uint32)
     rows = np.frombuffer(local, np.uint16) + bases.repeat(sizes)
-    return Held(terms.repeat(sizes), rows, np.frombuffer(counts, np.uint8))
+    return Holding(terms.repeat(sizes), rows, np.frombuffer(counts, np.uint8))
 
 
-def look_up_tail(tail: Counted, terms: Sequence[int]) -> Held:
+def look_up_tail(tail: Counted, terms: Sequence[int]) -> Holding:
     """The rows of a tail, ordered by term, that hold any of these terms."""
     asked = np.array(terms, np.uint32)
     starts = np.searchsorted(tail.hashes, asked)
@@ -276,7 +276,7 @@ def look_up_tail(tail: Counted, terms: Sequence[int]) -> Held:
     ends = sizes.cumsum()
     at = (starts - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0)
     numbers = np.arange(len(terms), dtype=np.uint16).repeat(sizes)
-    return Held(numbers, tail.rows[at], tail.counts[at])
+    return Holding(numbers, tail.rows[at], tail.counts[at])
 
 
 def _next_segment(db: sqlite3.Connection) -> int:

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import decays, fusion, lexical, names, scope
+from mnemolog.index import decays, fusion, lexical, scope, voices
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
-from mnemolog.index.embedding import FailedError, Told
+from mnemolog.index.embedding import FailedError, Meaning
 from mnemolog.index.fusion import Evidence
 from mnemolog.index.snapshot import Mask
 from mnemolog.index.spots import spots_of
@@ -25,6 +25,7 @@ Values = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 _HOUR = 3_600_000
+_REASONS = (*fusion.EVIDENCE, "decay", "importance", "access", "final")
 
 CUT = (
     "the text is long: the middle of more than"
@@ -45,7 +46,7 @@ class Search:
         now: datetime,
         decay: Decay,
         deadline: Deadline,
-        told: Told,
+        told: Meaning,
     ) -> None:
         self._db = build.db
         self._snapshot = build.snapshot
@@ -87,10 +88,11 @@ class Search:
     def _match(self, mask: Mask) -> Evidence:
         """Match the text; the statistics are those of all rows in sight, filtered or not."""
         text = lexical.shortened(self._query.text)
+        # First, for the vectors of all rows drive everything else out of the processor's caches.
+        meaning = self._meaning(text)
+        self._deadline.check()
         asked = lexical.wanted(self._db, self._snapshot, self._seen, text)
         words = lexical.score(self._snapshot, self._seen, asked)
-        self._deadline.check()
-        meaning = self._meaning(text)
         name = self._vectors.name if self._vectors and meaning else "none"
         self._deadline.check()
         return fusion.fuse(
@@ -100,7 +102,7 @@ class Search:
             meaning,
             wanted=mask,
             speakers=self._snapshot.names.mentioned(text),
-            is_about_asker=names.is_about_asker(text),
+            voice=voices.wanted(text),
             most=self._pool_size(),
             weights=fusion.weights_of(name),
         )
@@ -189,8 +191,9 @@ class Search:
 def _neutral(mask: Mask) -> Evidence:
     """Without a text every row matches alike."""
     rows = mask.nonzero()[0]
-    nothing = np.zeros(len(rows), np.float32)
-    return Evidence(rows, nothing, nothing, nothing, nothing, nothing, nothing + 1)
+    lines = np.zeros((len(fusion.EVIDENCE), len(rows)), np.float32)
+    lines[-1] = 1
+    return Evidence(rows, lines)
 
 
 def _first(key: NDArray[Any], at: NDArray[np.intp], limit: int) -> NDArray[np.intp]:
@@ -205,17 +208,6 @@ def _why(
     evidence: Evidence, parts: relevance.Parts, scores: Values, order: Places
 ) -> list[dict[str, float]]:
     """For each of these, what its relevance is made of."""
-    columns: dict[str, NDArray[np.floating[Any]]] = {
-        "lexical": evidence.lexical,
-        "semantic": evidence.semantic,
-        "neighbours": evidence.neighbours,
-        "session": evidence.session,
-        "speaker": evidence.speaker,
-        "match": parts.match,
-        "decay": parts.decay,
-        "importance": parts.importance,
-        "access": parts.access,
-        "final": scores,
-    }
-    rounded = np.array([column[order] for column in columns.values()], np.float64).round(6)
-    return [dict(zip(columns, values, strict=True)) for values in rounded.T.tolist()]
+    priors = np.array((parts.decay, parts.importance, parts.access, scores))
+    lines = np.concatenate((evidence.lines[:, order], priors[:, order])).round(6)
+    return [dict(zip(_REASONS, values, strict=True)) for values in lines.T.tolist()]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnemolog.index import database, husks, models, postings, turns
 from mnemolog.index.columns import Array, Columns
 from mnemolog.index.names import Names
-from mnemolog.index.postings import Held, Segment
+from mnemolog.index.postings import Holding, Segment
 
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
@@ -41,6 +41,7 @@ class Snapshot:
         self.names = Names(db)
         self._told: dict[Callable[[sqlite3.Connection], Any], Any] = {}
         self._beside: tuple[turns.Rows, turns.Rows] | None = None
+        self._length: int | None = None
         self.places: dict[int, tuple[str, int]] = {}
         """The names and the generations of logs that were asked for since anything changed."""
 
@@ -57,7 +58,7 @@ class Snapshot:
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
-        self.places, self._told, self._beside = {}, {}, None
+        self.places, self._told, self._beside, self._length = {}, {}, None, None
         self.rows = database.rows_of(self._db)
         self.embedded, self.blanked = self.rows, 0
         if self._model is not None:
@@ -99,6 +100,12 @@ class Snapshot:
         answer: T = self._told[ask]
         return answer
 
+    def length(self) -> int:
+        """How many words all rows hold together."""
+        if self._length is None:
+            self._length = int(self.column("length").sum())
+        return self._length
+
     def column(self, name: str) -> Array:
         """A column of all rows."""
         held = self._held.get(name)
@@ -106,7 +113,7 @@ class Snapshot:
             held = self._held[name] = self._columns.read(name, self.rows)
         return held
 
-    def holding(self, terms: Sequence[int]) -> Held:
+    def holding(self, terms: Sequence[int]) -> Holding:
         """The rows that hold any of these terms."""
         sealed = postings.look_up(self._db, self.segments, terms)
         if not len(self.tail.hashes):

@@ -1,6 +1,7 @@
 """From rows of the index to the places of their lines."""
 
 import sqlite3
+from collections.abc import Sequence
 
 from mnemolog.index.columns import Array
 from mnemolog.index.snapshot import Snapshot
@@ -8,23 +9,26 @@ from mnemolog.ports import Spot
 
 _VARIABLES = 500  # older SQLite takes 999 in one statement
 _COLUMNS = ("log", "segment", "offset", "bytes", "time", "seq")
+# What is known of a log that is not there any more.
+_GONE = ("", 0)
 # In milliseconds: the beginning of the year 1, and the end of 9999.
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999
 
 
 def spots_of(db: sqlite3.Connection, snapshot: Snapshot, rows: Array) -> list[Spot]:
     """Where the lines of these rows lie."""
-    check_times(snapshot.column("time")[rows])
     columns = [snapshot.column(name)[rows].tolist() for name in _COLUMNS]
+    logs, times = columns[0], columns[4]
+    check_times(times)
     known = snapshot.places
-    known.update(_names(db, sorted(set(columns[0]) - known.keys())))
-    gone = ("", 0)
-    return [Spot(*known.get(log, gone), *rest) for log, *rest in zip(*columns, strict=True)]
+    if fresh := set(logs) - known.keys():
+        known.update(_names(db, sorted(fresh)))
+    return [Spot(*known.get(log, _GONE), *rest) for log, *rest in zip(*columns, strict=True)]
 
 
-def check_times(times: Array) -> None:
+def check_times(times: Sequence[int]) -> None:
     """Refuse what can be no moment: the column is damaged."""
-    if len(times) and not _FIRST <= times.min() <= times.max() <= _LAST:
+    if times and not _FIRST <= min(times) <= max(times) <= _LAST:
         raise ValueError("a time lies beyond all years")
 
 

@@ -123,14 +123,14 @@ class Vectors(Stored):
         it could not be read."""
         return Likeness(self, query, rows, mask) if query.any() else None
 
-    def cosines(self, query: Floats, rows: int, chosen: RowNumbers) -> Floats:
-        """The cosine of the query with each of these of the first so many rows."""
+    def cosines(self, query: Floats, rows: int, chosen: RowNumbers | None = None) -> Floats:
+        """The cosine of the query with each of the first so many rows, or of these of them."""
         worth = self._worth.read("worth", rows)
-        found = np.empty(len(chosen), np.float32)
-        is_all = len(chosen) == rows
-        for start, block in self._blocks(rows, None if is_all else chosen):
+        worth = worth if chosen is None else worth[chosen]
+        found = np.empty(len(worth), np.float32)
+        for start, block in self._blocks(rows, chosen):
             np.dot(block, query, out=found[start : start + len(block)])
-        found *= worth if is_all else worth[chosen]
+        found *= worth
         # The last digits depend on where a row lies.
         return found.round(5, out=found)
 
@@ -194,27 +194,32 @@ class Likeness:
         self.scores = np.zeros(len(mask), np.float32)
         self.average = 0.0
         self.is_filled = True
-        chosen = mask[:rows].nonzero()[0]
-        self.count = len(chosen)
-        if len(chosen):
-            self._compare(chosen)
+        seen = mask[:rows]
+        self.count = int(np.count_nonzero(seen))
+        if self.count > EXACT:
+            self._compare_near(seen.nonzero()[0])
+        elif self.count:
+            self._compare(seen)
 
-    def _compare(self, chosen: RowNumbers) -> None:
-        if len(chosen) <= EXACT:
-            found = self._cosines(chosen)
-            if len(found) == len(self.scores):
-                self.scores = found
-            else:
-                self.scores[chosen] = found
-            self.average = average(found)
-            return
+    def _compare(self, seen: Mask) -> None:
+        if self.count == len(self.scores):
+            self.scores = found = self._cosines(None)
+        else:
+            # Rows in a row are compared faster than chosen ones: with most of them, the rest too.
+            is_most = 2 * self.count > self._rows
+            chosen = seen.nonzero()[0]
+            found = self._cosines(None)[chosen] if is_most else self._cosines(chosen)
+            self.scores[chosen] = found
+        self.average = average(found)
+
+    def _compare_near(self, chosen: RowNumbers) -> None:
         self.is_filled = False
         step = -(-len(chosen) // _SAMPLE)
         self.average = average(self._cosines(chosen[::step]))
         near = self._vectors.nearest(self._query, self._rows, chosen)
         self.scores[near] = self._cosines(near)
 
-    def _cosines(self, rows: RowNumbers) -> Floats:
+    def _cosines(self, rows: RowNumbers | None) -> Floats:
         return self._vectors.cosines(self._query, self._rows, rows)
 
     def fill(self, rows: RowNumbers) -> None:
@@ -226,7 +231,7 @@ class Likeness:
 
 def average(cosines: Floats) -> float:
     """The average, the same in whatever order the rows lie."""
-    return round(float(cosines.mean(dtype=np.float64)), 9)
+    return round(float(np.add.reduce(cosines, dtype=np.float64)) / len(cosines), 9)
 
 
 def _differing(codes: Array, code: Array) -> NDArray[np.uint16]:

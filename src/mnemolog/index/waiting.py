@@ -52,7 +52,7 @@ class Step(NamedTuple):
     """How many still wait; 0 too if there is no going on before the logs are read again."""
 
 
-class Waiting:
+class Backlog:
     """Gives out what waits, in the order in which it was read, and takes what became of it.
 
     Between the two no transaction is open: an embedder may take as long as it likes.

@@ -203,9 +203,9 @@ class Windows:
 
     def _told(self, rows: Rows) -> list[Row]:
         spots = spots_of(self._db, self._snapshot, rows)
-        check_times(self._snapshot.column("used")[rows])
         names = ("place", "revisions", "uses", "used")
-        columns = (self._snapshot.column(name)[rows].tolist() for name in names)
+        columns = [self._snapshot.column(name)[rows].tolist() for name in names]
+        check_times(columns[-1])
         died = (self._beside("hidden", "died", row) for row in rows.tolist())
         kinds = (self._beside("secret", "kinds", row) for row in rows.tolist())
         secrets = (tuple((one or "").split()) for one in kinds)

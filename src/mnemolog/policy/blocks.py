@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from mnemolog.model.entry import Entry
+from mnemolog.policy.passages import passages
 
 _PER_TOKEN = 4
 _SHORTEST_CUT = 80
+# Where not all entries fit, one takes this part of the room at most, or so many bytes.
+_SHARES = 12
+_FAIR = 400
 _CUT = " […]"
 _QUOTE = "  | "
 _PLAIN_WORD = re.compile(r"[\w.:@+-]{1,128}")
@@ -30,6 +34,8 @@ class Part(NamedTuple):
 
     heading: str
     entries: list[Entry]
+    question: str = ""
+    """What is asked. Where not everything fits, of long entries only what bears on it goes in."""
 
 
 class Block(NamedTuple):
@@ -102,19 +108,23 @@ def about(entry: Entry) -> str:
 
 def rendered(entry: Entry, describe: Describe = provenance) -> str:
     """An entry with its provenance, each line of what it says quoted."""
-    return "\n".join([f"- {describe(entry)}", *quoted(entry.text)])
+    return _rendered(entry, entry.text, describe)
+
+
+def _rendered(entry: Entry, text: str, describe: Describe) -> str:
+    return "\n".join([f"- {describe(entry)}", *quoted(text)])
 
 
 def shortened(entry: Entry, budget: int, describe: Describe = provenance) -> str:
     """As much of an entry as fits, and a mark that it was cut; nothing if that is too little."""
-    return _shortened(entry, budget * _PER_TOKEN, describe)
+    return _shortened(entry, entry.text, budget * _PER_TOKEN, describe)
 
 
-def _shortened(entry: Entry, room: int, describe: Describe) -> str:
+def _shortened(entry: Entry, text: str, room: int, describe: Describe) -> str:
     room -= len(_CUT.encode())
     if room - len(f"- {describe(entry)}\n".encode()) < _SHORTEST_CUT:
         return ""
-    return rendered(entry, describe).encode()[:room].decode("utf-8", "ignore") + _CUT
+    return _rendered(entry, text, describe).encode()[:room].decode("utf-8", "ignore") + _CUT
 
 
 def assemble(
@@ -177,8 +187,10 @@ class _Section:
     def take(self, room: int) -> int:
         """Take the next entries that fit as they are; says how much room that took."""
         before = room
-        for entry in self._part.entries[len(self._texts) :]:
-            text = rendered(entry, self._describe)
+        waiting = self._part.entries[len(self._texts) :]
+        most = _share([len(entry.text) for entry in waiting], room)
+        for entry in waiting:
+            text = self._rendered(entry, most)
             cost = self._cost(text)
             if cost > room:
                 break
@@ -186,12 +198,25 @@ class _Section:
             room -= cost
         return before - room
 
+    def _rendered(self, entry: Entry, most: int) -> str:
+        """An entry, or if there is a question and not enough room its passages."""
+        room = most - len(f"- {self._describe(entry)}\n".encode())
+        return _rendered(entry, self._of(entry, max(room, _FAIR // 2)), self._describe)
+
+    def _of(self, entry: Entry, room: int) -> str:
+        """As much of what an entry says as bears on the question, if there is one."""
+        if not self._part.question or len(entry.text) <= room:
+            return entry.text
+        return passages(entry.text, self._part.question, room)
+
     def cut(self, room: int) -> int:
         """Take the beginning of the next entry, if there is room for a good part of it."""
         if not self.omitted:
             return 0
         entry = self._part.entries[len(self._texts)]
-        text = _shortened(entry, room - self._cost(""), self._describe)
+        room -= self._cost("")
+        # What quotes each line takes its part.
+        text = _shortened(entry, self._of(entry, room * 3 // 4), room, self._describe)
         if not text:
             return 0
         cost = self._cost(text)
@@ -201,3 +226,14 @@ class _Section:
     def _cost(self, text: str) -> int:
         heading = 0 if self._texts else len(self._heading.encode()) + 1
         return heading + len(text.encode()) + 1
+
+
+def _share(lengths: list[int], room: int) -> int:
+    """The most that each may take: what is left for it where all fit in, or a fixed share."""
+    left = room
+    for at, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - at)
+        if length > share:
+            return max(share, room // _SHARES, _FAIR)
+        left -= length
+    return room

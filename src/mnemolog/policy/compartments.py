@@ -93,10 +93,16 @@ def plan(settings: Compartments) -> Compartment:
     return Compartment("plan", settings.plan_scope, "steps to take, what each needs, how far it is")
 
 
-def known(settings: Compartments, own: Iterable[Compartment] = ()) -> dict[str, Compartment]:
+def known(settings: Compartments, own: object = ()) -> dict[str, Compartment]:
     """The three that are always there, and those of one's own, which may take their place."""
     mine: dict[str, Compartment] = {}
-    for one in own:
+    for one in own if isinstance(own, Iterable) else [own]:
+        if not isinstance(one, Compartment):
+            raise InvalidFormatError(
+                f"compartments are a list of Compartment, not of {shown(one)}.",
+                advice="Make one with `Compartment(name, scope, use)`.",
+                field="compartments",
+            )
         if one.name in mine:
             raise InvalidFormatError(
                 f"Two compartments are called {one.name!r}.",

@@ -8,6 +8,7 @@ from mnemolog.errors import (
     NodeConflictError,
     NodeNotFoundError,
     SchemaInvalidError,
+    shown,
 )
 from mnemolog.model import plain
 from mnemolog.model.node import Node, NodeVersion
@@ -38,7 +39,7 @@ def fields_of(
         if value is not None
     }
     if parents is not None:
-        fields["parents"] = plain.strings(list(parents), "parents")
+        fields["parents"] = plain.several(parents, "parents")
     return fields
 
 
@@ -104,7 +105,7 @@ def numbered(known: list[NodeVersion], number: int, address: str) -> NodeVersion
     found = next((one for one in known if one.number == number), None)
     if found is None:
         raise NodeNotFoundError(
-            f"The node {address!r:.120} has no version {number!r:.20}.",
+            f"The node {address!r:.120} has no version {shown(number, 20)}.",
             advice="`mnemolog node versions` lists them.",
             address=address,
         )

@@ -41,7 +41,7 @@ def access_score(hours: Values, is_accessed: NDArray[np.bool_]) -> Values:
 def recall(parts: Parts) -> Values:
     """Our own: the match decides, the rest settles near-ties."""
     prior = (parts.decay + parts.importance + parts.access) / 3
-    return np.clip(parts.match * (1 - _PRIOR + _PRIOR * prior), 0.0, 1.0)
+    return _unit(parts.match * (1 - _PRIOR + _PRIOR * prior))
 
 
 def least_match(scorer: str, match: NDArray[np.floating[Any]], limit: int) -> float:
@@ -55,13 +55,18 @@ def least_match(scorer: str, match: NDArray[np.floating[Any]], limit: int) -> fl
 def weighted(parts: Parts) -> Values:
     """A weighted sum of all four."""
     total = 0.4 * parts.match + 0.3 * parts.decay + 0.2 * parts.importance + 0.1 * parts.access
-    return np.clip(total, 0.0, 1.0)
+    return _unit(total)
 
 
 def product(parts: Parts) -> Values:
     """A product, lifted by half for what was used within a day."""
     recency = np.where(parts.idle_hours < _DAY, 1.5, 1.0)
-    return np.clip(parts.importance * parts.decay * recency * parts.match, 0.0, 1.0)
+    return _unit(parts.importance * parts.decay * recency * parts.match)
+
+
+def _unit(values: Values) -> Values:
+    """The same, from 0 to 1; `np.clip` takes several times as long for a few."""
+    return np.minimum(np.maximum(values, 0.0), 1.0)
 
 
 SCORERS = {"recall": recall, "weighted": weighted, "product": product}

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import msgspec
+
 from mnemolog.model.entry import Entry
 from mnemolog.model.times import to_text
 from mnemolog.policy.compaction import Weighed, is_approved
@@ -67,6 +69,13 @@ class Terms:
         conversation that happened when it was archived."""
         last = self._last("conversation", is_late=True)
         return last is not None and archived_at < last
+
+    @property
+    def latest(self) -> str | None:
+        """The moment from which on nothing can be overdue; None if nothing ever is."""
+        kept = msgspec.structs.astuple(self._privacy.retention_days)
+        days = min((one for one in kept if one is not None), default=None)
+        return None if days is None else to_text(self._now - timedelta(days=days))
 
     def may_be_overdue(self, kind: str, first: str) -> bool:
         """Whether an entry that first happened then can be overdue; a look at the whole tells."""

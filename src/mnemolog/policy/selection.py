@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from mnemolog.errors import SchemaInvalidError
+from mnemolog.errors import SchemaInvalidError, shown
 from mnemolog.model import plain
 from mnemolog.model.entry import Entry, type_name
 from mnemolog.model.ids import check_id
@@ -37,8 +37,12 @@ class Selection(NamedTuple):
 EVERYTHING = Selection(None, None, (), {}, {"all": 1})
 
 
-def select(criteria: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Selection:
+def select(criteria: object, more: Mapping[str, Any]) -> Selection:
     """Check criteria given as an object, as keywords, or both; none at all is refused."""
+    if not isinstance(criteria, Mapping | None):
+        raise SchemaInvalidError(
+            f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
+        )
     given: dict[str, Any] = {}
     for key, value in {**(criteria or {}), **more}.items():
         name = snake(str(key))

@@ -112,9 +112,11 @@ class Store(Protocol):
         after: int = 0,
         last: int | None = None,
         as_of: str | None = None,
+        before: str | None = None,
     ) -> Reading:
         """The living entries that the viewer may see: those named, of these types, with a number
-        above `after`, or only the last so many; with `as_of` those that lived at that moment."""
+        above `after`, first said `before` a moment, or only the last so many; with `as_of` those
+        that lived at that moment."""
 
     def close(self) -> None:
         """Sync what is not synced yet, and let go of everything held open."""
