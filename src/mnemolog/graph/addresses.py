@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mnemolog import paths
-from mnemolog.errors import InvalidFormatError
+from mnemolog.errors import InvalidFormatError, shown
 from mnemolog.fs import Disk
 from mnemolog.model.ids import check_id
 from mnemolog.model.node import FILES
@@ -84,7 +84,7 @@ def _is_allowed(sign: str) -> bool:
 def refused(address: object, why: str) -> InvalidFormatError:
     """The error for an address that no node can have."""
     return InvalidFormatError(
-        f"{address!r:.120} is no address of a node: {why}.",
+        f"{shown(address, 120)} is no address of a node: {why}.",
         advice="Use folders and a name such as `projects/payment system`: letters, digits, space"
         " and _-.,()'&+.",
         field="address",

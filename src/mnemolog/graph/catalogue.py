@@ -21,7 +21,7 @@ RACY_NS = 2_000_000_000
 _SHORT = 4096
 
 
-class Mark(NamedTuple):
+class Footprint(NamedTuple):
     """What tells that a file changed, without reading it."""
 
     ident: Ident
@@ -32,7 +32,7 @@ class Mark(NamedTuple):
 class Card(NamedTuple):
     """A node in the catalogue."""
 
-    mark: Mark
+    mark: Footprint
     is_settled: bool
     hash: str
     leaf: Leaf
@@ -107,7 +107,7 @@ class Catalogue:
         with self._mutex:
             found = {}
             for address, status in files(self._disk, self._user, path):
-                card = self._card(address, Mark(status.ident, status.size, status.mtime_ns))
+                card = self._card(address, Footprint(status.ident, status.size, status.mtime_ns))
                 if card is not None:
                     found[address] = card
             self._cards = {**self._cards, **found} if path else found
@@ -119,12 +119,12 @@ class Catalogue:
             status = self._disk.stat(addresses.spot(self._user, address).file)
             if status is None or status.is_link or not status.is_regular or status.is_folder:
                 return None
-            card = self._card(address, Mark(status.ident, status.size, status.mtime_ns))
+            card = self._card(address, Footprint(status.ident, status.size, status.mtime_ns))
             if card is not None:
                 self._cards[address] = card
             return card
 
-    def _card(self, address: str, mark: Mark) -> Card | None:
+    def _card(self, address: str, mark: Footprint) -> Card | None:
         known = self._cards.get(address)
         if known is not None and known.mark == mark and known.is_settled:
             return known
@@ -143,7 +143,7 @@ class Catalogue:
         return None  # for `doctor --graph` to look at
 
 
-def _card_of(node: Node, mark: Mark, is_settled: bool) -> Card:
+def _card_of(node: Node, mark: Footprint, is_settled: bool) -> Card:
     leaf = Leaf(node.address, node.title, node.description, node.updated_at, node.flags)
     said = tuple(links.said_in(node.body))
     is_short = len(node.body) <= _SHORT

@@ -27,7 +27,7 @@ _PATIENCE = 60.0
 _TRIES = 8
 
 
-class Meant(NamedTuple):
+class Target(NamedTuple):
     """What is to go: how a source is told, and bytes of which a file must hold some."""
 
     is_gone: IsGone
@@ -52,7 +52,7 @@ def cut(
     patience: float = _PATIENCE,
 ) -> Cuts:
     """Take out everything that rests on these sources."""
-    meant = Meant(sourcing.selector(sources, with_own=False), sourcing.needles(sources))
+    meant = Target(sourcing.selector(sources, with_own=False), sourcing.needles(sources))
     cuts = Cuts(Counter(), set())
     for user in user_ids if user_ids is not None else addresses.users(disk, *addresses.ROOMS):
         with locked(disk, user, patience):
@@ -65,7 +65,7 @@ def cut(
     return cuts
 
 
-def _cut_user(disk: Disk, user_id: str, meant: Meant) -> Counter[str]:
+def _cut_user(disk: Disk, user_id: str, meant: Target) -> Counter[str]:
     """Look through a graph until nothing more is found: people move files without its lock."""
     done = Counter[str]()
     for _ in range(_TRIES):
@@ -85,7 +85,7 @@ def _restless(path: str) -> ConcurrentModificationError:
     )
 
 
-def _holds(disk: Disk, path: str, meant: Meant) -> bool:
+def _holds(disk: Disk, path: str, meant: Target) -> bool:
     if f"/{addresses.REVIEW}/" in path or path.endswith(GONE):
         return True  # a proposal names its sources in another form; there are few of them
     with suppress(FileNotFoundError):
@@ -93,7 +93,7 @@ def _holds(disk: Disk, path: str, meant: Meant) -> bool:
     return False
 
 
-def _cut_file(disk: Disk, user_id: str, path: str, meant: Meant) -> dict[str, int]:
+def _cut_file(disk: Disk, user_id: str, path: str, meant: Target) -> dict[str, int]:
     folder = addresses.user_folder(user_id)
     room = path.removeprefix(f"{folder}/").partition("/")[0]
     if path.endswith(".tmp"):
@@ -108,7 +108,7 @@ def _cut_file(disk: Disk, user_id: str, path: str, meant: Meant) -> dict[str, in
 # --- documents
 
 
-def _cut_document(disk: Disk, folder: str, path: str, meant: Meant) -> int:
+def _cut_document(disk: Disk, folder: str, path: str, meant: Target) -> int:
     """Take lines out of a document; one that says nothing without them goes, with its versions."""
     below = path.removeprefix(f"{folder}/").removeprefix(f"{addresses.MEMORY}/")
     name = below if below in FILES else below.removesuffix(addresses.ENDING)
@@ -139,7 +139,7 @@ def _forget_uses(disk: Disk, path: str, address: str) -> None:
         fs.blank(disk, path, lambda line: needle in line)
 
 
-def _cut_text(text: str, meant: Meant, doomed: frozenset[str]) -> tuple[str | None, int]:
+def _cut_text(text: str, meant: Target, doomed: frozenset[str]) -> tuple[str | None, int]:
     """A document without what rests on the sources; None if nothing is left of it."""
     left = claims.without(text, doomed)
     found = sourcing.cut(left, meant.is_gone)
@@ -153,7 +153,7 @@ def _cut_text(text: str, meant: Meant, doomed: frozenset[str]) -> tuple[str | No
 # --- versions
 
 
-def _cut_versions(disk: Disk, path: str, meant: Meant) -> int:
+def _cut_versions(disk: Disk, path: str, meant: Target) -> int:
     try:
         before = fs.read_all(disk, path)
     except FileNotFoundError:
@@ -171,7 +171,7 @@ def _cut_versions(disk: Disk, path: str, meant: Meant) -> int:
 
 
 def _cut_line(
-    line: bytes, last: NodeVersion | None, meant: Meant, doomed: frozenset[str]
+    line: bytes, last: NodeVersion | None, meant: Target, doomed: frozenset[str]
 ) -> bytes | None:
     """A line of versions without what rests on the sources; None if nothing of it may stay."""
     if not meant.is_in(line) and not doomed:
@@ -198,7 +198,7 @@ def _cut_line(
 # --- proposals and plans
 
 
-def _cut_proposal(disk: Disk, path: str, meant: Meant) -> int:
+def _cut_proposal(disk: Disk, path: str, meant: Target) -> int:
     try:
         found = msgspec.json.decode(fs.read_all(disk, path), type=Waiting)
     except FileNotFoundError:
@@ -208,12 +208,12 @@ def _cut_proposal(disk: Disk, path: str, meant: Meant) -> int:
     return shredded(disk, path) if _rests(found.edit, meant) else 0
 
 
-def _rests(edit: Edit, meant: Meant) -> bool:
+def _rests(edit: Edit, meant: Target) -> bool:
     cited = sourcing.cut(edit.body, meant.is_gone).lines
     return bool(cited) or any(meant.is_gone(one.name) for one in edit.sources)
 
 
-def _cut_plan(disk: Disk, plan: Plan, meant: Meant) -> int:
+def _cut_plan(disk: Disk, plan: Plan, meant: Target) -> int:
     left = tuple(edit for edit in plan.edits if not _rests(edit, meant))
     gone = len(plan.edits) - len(left)
     if not gone:

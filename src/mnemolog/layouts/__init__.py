@@ -14,6 +14,7 @@ from mnemolog.layouts import (
     work_agent,
 )
 from mnemolog.layouts.contract import FileSource, Layout
+from mnemolog.layouts.sources import check_document
 
 # In the order in which an import asks them; `native`, whole logs, is none of them.
 LAYOUTS = {
@@ -34,8 +35,9 @@ LAYOUTS = {
 }
 READABLE = tuple(name for name, layout in LAYOUTS.items() if layout.read is not None)
 WRITABLE = tuple(name for name, layout in LAYOUTS.items() if layout.write is not None)
+JSON = own.JSON.name
 # These consist of one file.
-SINGLE = (own.JSON.name, own.JSONL.name, markdown.LAYOUT.name)
+SINGLE = (JSON, own.JSONL.name, markdown.LAYOUT.name)
 
 
 def named(name: object, known: tuple[str, ...]) -> Layout:
@@ -52,6 +54,9 @@ def detect(source: FileSource) -> Layout:
     for layout in LAYOUTS.values():
         if layout.detect is not None and layout.detect(source):
             return layout
+    for name in source.names():
+        if name.endswith(".json"):
+            check_document(source.size(name))
     raise InvalidFormatError(
         "No known layout fits these files.",
         advice=f"Name one of {', '.join(READABLE)} to have it tried. Whole logs are imported as "

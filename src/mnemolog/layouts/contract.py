@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mnemolog.model.entry import Entry
+from mnemolog.model.node import Node
 from mnemolog.model.session import Session
 
 
@@ -121,11 +122,21 @@ class Bundle(NamedTuple):
     sessions: Iterator[SessionOut]
     users: Mapping[str, Sequence[Entry]]
     shared: Sequence[Entry]
+    warnings: Sequence[str] = ()
+    """What could not be read; known when the last session was taken."""
+    nodes: Mapping[str, Sequence[Node]] = {}
+    """The graph of each user."""
 
     def of_no_session(self) -> "Iterator[LeftOut]":
         """What stands in no session's log, for a layout that has a place only for sessions."""
         for entry in (*(each for own in self.users.values() for each in own), *self.shared):
             yield LeftOut(entry.id, "belongs to no session")
+        yield from self.of_graphs()
+
+    def of_graphs(self) -> "Iterator[LeftOut]":
+        """The nodes, for a layout that has no place for them."""
+        for node in (each for own in self.nodes.values() for each in own):
+            yield LeftOut(node.address, "a node of the graph")
 
 
 class FileOut(NamedTuple):

@@ -23,6 +23,8 @@ class FolderSource:
     """The files below a folder, or one file, as they were when looked at."""
 
     def __init__(self, path: str, *, is_file: bool = False) -> None:
+        if not path:
+            raise InvalidFormatError("The path is empty.", advice="Name a file or a folder.")
         path = os.path.abspath(path)
         folder, name = os.path.split(path)
         found = RealDisk(folder).stat(name) if name else RealDisk(path).stat("")
@@ -135,19 +137,21 @@ def write_folder(path: str, files: Iterable[FileOut]) -> None:
 
 
 def write_file(path: str, content: bytes) -> None:
-    """Write one file that does not exist yet."""
+    """Write one file that does not exist yet; it has its name once it is complete."""
     path = os.path.abspath(path)
     above, name = os.path.split(path)
     disk = RealDisk(above)
     refuse_existing(path, is_file=True)
-    try:
-        _write_one(disk, FileOut(name, content))
-    except FileNotFoundError as error:
-        raise StorageIOError(f"There is no folder {above}.", advice="Make it first.") from error
-    except StorageError:
-        disk.unlink(name)
-        raise
-    disk.sync_folder("")
+    if disk.stat("") is None:
+        raise StorageIOError(f"There is no folder {above}.", advice="Make it first.")
+    temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
+    with ExitStack() as undone:
+        undone.callback(disk.unlink, temporary)
+        _write_one(disk, FileOut(temporary, content))
+        refuse_existing(path, is_file=True)
+        disk.rename(temporary, name)
+        disk.sync_folder("")
+        undone.pop_all()
 
 
 def refuse_existing(path: str, *, is_file: bool = False) -> None:

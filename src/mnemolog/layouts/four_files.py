@@ -164,6 +164,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     if bundle.shared:
         entries = list(map(_beside_record, bundle.shared))
         yield FileOut(_SHARED, output.pretty({"version": VERSION, "entries": entries}))
+    yield from bundle.of_graphs()
 
 
 def _beside_record(entry: Entry) -> dict[str, Any]:

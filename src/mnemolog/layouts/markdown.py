@@ -24,6 +24,11 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         parts += [f"## User {_one_line(user)}\n", *_entries(entries)]
     if bundle.shared:
         parts += ["## Shared\n", *_entries(bundle.shared)]
+    for user, nodes in bundle.nodes.items():
+        parts.append(f"## Knowledge of {_one_line(user)}\n")
+        for node in nodes:
+            parts += [f"### {_one_line(node.address)}\n", _quoted(node.text)]
+    parts += (f"**Left out:** {_one_line(text)}\n" for text in bundle.warnings)
     yield FileOut("export.md", "\n".join(parts).encode())
 
 

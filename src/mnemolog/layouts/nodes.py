@@ -25,6 +25,7 @@ from mnemolog.layouts.contract import (
 from mnemolog.layouts.parsing import document, text_of
 from mnemolog.layouts.sources import is_safe
 from mnemolog.model.entry import Entry
+from mnemolog.model.node import FILES
 from mnemolog.model.times import to_moment
 from mnemolog.paths import MAX_NAME, file_name
 
@@ -107,8 +108,14 @@ def _tags(path: object) -> list[Any] | None:
 
 
 def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
-    """A file for each note of a session; there is no place for anything else."""
+    """A file for each node and each note of a session; there is no place for anything else."""
     taken: set[str] = set()
+    for whose, own in bundle.nodes.items():
+        for node in own:
+            below = node.address if node.address in FILES else f"memory/{node.address}.md"
+            name = f"users/{file_name(whose)}/{below}"
+            taken.add(name.lower())
+            yield FileOut(name, node.text.encode())
     for one in bundle.sessions:
         user = one.session.user_id
         folder = f"users/{file_name(user)}" if user else ""
@@ -121,7 +128,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
                 name = f"{folder}/memory/{file_name(f'{one.session.id}/{entry.id}')}.md"
             taken.add(name.lower())
             yield FileOut(name.removeprefix("/"), _text(entry).encode())
-    yield from bundle.of_no_session()
+    yield from bundle._replace(nodes={}).of_no_session()
 
 
 def _name(entry: Entry) -> str:

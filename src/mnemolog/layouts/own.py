@@ -21,10 +21,13 @@ from mnemolog.layouts.contract import (
 )
 from mnemolog.layouts.parsing import Record, documents, first_records, records
 from mnemolog.model.entry import MARKS, Entry
+from mnemolog.model.node import Node
 
 VERSION = 1
 _MARK = "mnemolog_export"
-_SESSION = "session"
+_SESSION, _NODE = "session", "node"
+# A graph is taken in as whole logs are: nothing else may say what is known.
+_NOT_TAKEN = "a node of the graph"
 _FACTS = ("id", "user_id", "agent_ids", "created_at", "metadata", "preferences")
 
 
@@ -32,6 +35,7 @@ def write_json(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     """One document with everything."""
     sessions = list(map(_told, bundle.sessions))
     users = {user: list(map(_shown, entries)) for user, entries in bundle.users.items()}
+    nodes = {user: list(map(_known, own)) for user, own in bundle.nodes.items()}
     told = {
         _MARK: VERSION,
         "exported_at": bundle.exported_at,
@@ -39,6 +43,8 @@ def write_json(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         "sessions": sessions,
         "users": users,
         "shared": list(map(_shown, bundle.shared)),
+        **({"nodes": nodes} if nodes else {}),
+        **({"warnings": list(bundle.warnings)} if bundle.warnings else {}),
     }
     yield FileOut("export.json", output.pretty(told))
 
@@ -58,7 +64,14 @@ def write_jsonl(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     for user, entries in bundle.users.items():
         parts += (output.line({**_shown(entry), "user_id": user}) for entry in entries)
     parts += map(output.line, map(_shown, bundle.shared))
+    for user, own in bundle.nodes.items():
+        about = {"v": VERSION, "type": _NODE, "user_id": user}
+        parts += (output.line({**about, "id": node.address, "text": node.text}) for node in own)
     yield FileOut("export.jsonl", b"".join(parts))
+
+
+def _known(node: Node) -> dict[str, Any]:
+    return {"address": node.address, "text": node.text}
 
 
 def _shown(entry: Entry) -> dict[str, Any]:
@@ -94,11 +107,14 @@ def read_json(source: FileSource) -> Iterator[Found]:
                 yield session
                 continue
             yield session
-            yield from _entries(session.id, one.get("entries"), name)
+            yield from _entries(session.id, one.get("entries"), name, {})
         users = told.get("users")
         for user, entries in users.items() if isinstance(users, Mapping) else ():
             yield from _entries(None, entries, name, {"scope": "user", "user_id": user})
         yield from _entries(None, told.get("shared"), name, {"scope": "shared"})
+        nodes = told.get("nodes")
+        for own in nodes.values() if isinstance(nodes, Mapping) else ():
+            yield from (Skipped(_NOT_TAKEN) for _ in _items(own))
 
 
 def _items(value: object) -> list[Any]:
@@ -116,14 +132,26 @@ def _session(
 
 
 def _entries(
-    session: str | None, entries: object, file: str, fixed: Mapping[str, Any] | None = None
+    session: str | None, entries: object, file: str, fixed: Mapping[str, Any]
 ) -> Iterator[Found]:
-    for record in _items(entries):
+    for place, record in enumerate(_items(entries)):
         if not isinstance(record, dict):
             yield Refused(file, None, "an entry that is not an object")
         else:
-            settled = {**fields.settled(record), **(fixed or {})}
+            settled = {**fields.settled(record), **fixed}
+            _name(settled, "json", session, sorted(fixed.items()), place, record)
             yield EntryFound(session, settled, file, None, record.get("session_id"))
+
+
+def _name(record: dict[str, Any], layout: str, *parts: object) -> None:
+    """Give an id to what has none; that of a preference follows from its key."""
+    if record.get("id") is None and record.get("type") != "preference":
+        record["id"] = fields.derived_id(layout, *parts)
+
+
+def _is(kind: str, value: Mapping[str, Any]) -> bool:
+    """Whether a line is none of an entry: one of a type of this name has a content."""
+    return value.get("type") == kind and "content" not in value
 
 
 def _is_line(value: Mapping[str, Any]) -> bool:
@@ -150,8 +178,10 @@ def read_jsonl(source: FileSource) -> Iterator[Found]:
         for found in records(source, name):
             if isinstance(found, Refused):
                 yield found
-            elif found.value.get("type") == _SESSION:
+            elif _is(_SESSION, found.value):
                 yield _session(found.value, name, found.number)
+            elif _is(_NODE, found.value):
+                yield Skipped(_NOT_TAKEN)
             elif _is_dead(found.value, dead):
                 yield Skipped("deleted")
             elif found.value.get("type") not in MARKS:
@@ -165,6 +195,7 @@ def _line(found: Record, name: str) -> Found:
         session = None
     elif not isinstance(session, str) or not session:
         return Refused(name, found.number, "an entry without a session")
+    _name(record, "jsonl", written_in, found.number, found.raw)
     return EntryFound(session, record, name, found.number, written_in)
 
 

@@ -1,6 +1,7 @@
 """Foreign bytes to plain values: strict JSON, or a reason why not."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -24,7 +25,12 @@ class Record(NamedTuple):
 def parse(content: bytes) -> Any:
     """The value of some JSON; refuses what another reader could take for something else."""
     try:
-        found = json.loads(text_of(content), object_pairs_hook=_object, parse_constant=_constant)
+        found = json.loads(
+            text_of(content),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+        )
     except InvalidFormatError:
         raise
     except RecursionError as error:
@@ -48,6 +54,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise InvalidFormatError("the same key twice")
     return found
+
+
+def _float(text: str) -> float:
+    found = float(text)
+    return found if math.isfinite(found) else _constant(text)
 
 
 def _constant(name: str) -> Any:

@@ -1,6 +1,7 @@
 """Sources: files that are held in memory, and one that counts what is read of another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from mnemolog.errors import InvalidFormatError, SizeLimitError
 from mnemolog.layouts.contract import FileSource, Line, Refused
@@ -19,14 +20,11 @@ def is_safe(name: str) -> bool:
 class HeldSource:
     """Files in memory, from names to bytes."""
 
-    def __init__(self, files: Mapping[str, bytes | str]) -> None:
-        self._files = {
-            name: content.encode() if isinstance(content, str) else content
-            for name, content in files.items()
-        }
-        for name in self._files:
-            if not is_safe(name):
+    def __init__(self, files: Mapping[Any, object]) -> None:
+        for name in files:
+            if not isinstance(name, str) or not is_safe(name):
                 raise InvalidFormatError(f"{name!r:.80} is no relative name of a file.")
+        self._files = {name: _bytes_of(name, content) for name, content in files.items()}
         self.passed_over: Sequence[Refused] = ()
 
     def names(self) -> list[str]:
@@ -43,11 +41,30 @@ class HeldSource:
         return self._files[name]
 
 
+def _bytes_of(name: str, content: object) -> bytes:
+    try:
+        found = content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError:
+        found = None
+    if not isinstance(found, bytes):
+        raise InvalidFormatError(
+            f"What {name!r:.80} holds is neither bytes nor text of UTF-8.",
+            advice="For example {'a.json': b'{}'}.",
+        )
+    return found
+
+
+def is_too_long(size: int) -> bool:
+    """Whether a document has more bytes than are read at once."""
+    return size > MAX_DOCUMENT
+
+
 def check_document(size: int) -> None:
     """Refuse a document that is too long to be held in memory."""
-    if size > MAX_DOCUMENT:
+    if is_too_long(size):
         raise SizeLimitError(
             f"The document has {size:,} bytes; at most {MAX_DOCUMENT:,} are read at once.",
+            advice="Export it as `jsonl`, or in parts.",
             size_bytes=size,
             limit_bytes=MAX_DOCUMENT,
         )

@@ -78,7 +78,14 @@ def read(source: FileSource) -> Iterator[Found]:
 def _named(found: str, candidates: list[Any]) -> str:
     """What a file's name stands for: names that are too long are hashes, which tell nothing."""
     texts = (each for each in candidates if isinstance(each, str) and each)
-    return next((each for each in texts if file_name(each) == found), found)
+    return next((each for each in texts if _is_named(each, found)), found)
+
+
+def _is_named(text: str, found: str) -> bool:
+    try:
+        return file_name(text) == found
+    except UnicodeEncodeError:  # half a character, which no name holds
+        return False
 
 
 def _session(session: str, place: _Place, known: Mapping[str, Any]) -> SessionFound:
@@ -150,6 +157,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         yield FileOut(f"{folder}/conversations/{name}.json", output.pretty(_about(one, agent)))
     for entry in (*(each for own in bundle.users.values() for each in own), *bundle.shared):
         yield LeftOut(entry.id, "belongs to no session")
+    yield from bundle.of_graphs()
 
 
 def _about(one: SessionOut, agent: str) -> dict[str, Any]:
