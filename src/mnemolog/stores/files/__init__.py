@@ -182,6 +182,7 @@ class FilesStore:
         after: int = 0,
         last: int | None = None,
         as_of: str | None = None,
+        before: str | None = None,
     ) -> Reading:
         held = self.held(log)
         if not held.exists():
@@ -191,6 +192,8 @@ class FilesStore:
         chosen = [
             head for head in seen if head.seq > after and (types is None or head.type in types)
         ]
+        if before is not None:
+            chosen = [head for head in chosen if head.first < before]
         if after:
             chosen.sort(key=lambda head: head.seq)
         if last is not None:

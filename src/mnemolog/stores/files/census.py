@@ -2,10 +2,10 @@
 
 from contextlib import suppress
 
-from mnemolog import paths
-from mnemolog.errors import SessionError
+from mnemolog import fs, paths
+from mnemolog.errors import SessionError, StorageIOError
 from mnemolog.fs import Disk
-from mnemolog.log import sidecars
+from mnemolog.log import manifests, sidecars
 from mnemolog.log.places import SessionPlace, facts, guard_ident
 from mnemolog.log.scan import Scan
 from mnemolog.paths import id_of
@@ -32,6 +32,19 @@ def census(disk: Disk) -> tuple[list[LogKey], list[str]]:
     return found, strange
 
 
+def is_strange(disk: Disk, folder: str) -> bool:
+    """Whether something that is no plain file lies in the place of one of a log's files."""
+    status = disk.stat(folder)
+    if status is not None and not status.is_folder:
+        return True
+    place = place_named(folder)
+    names = [name for name in disk.list(folder) if manifests.SEGMENT.fullmatch(name)]
+    paths_of = [place.guard, place.lock, *(f"{folder}/{name}" for name in names)]
+    if isinstance(place, SessionPlace):
+        paths_of.append(place.archive.guard)
+    return any(fs.is_strange(disk, path) for path in paths_of)
+
+
 def users(disk: Disk) -> list[str]:
     """The users who have a log of their own."""
     folders = [f"{paths.USERS}/{name}" for name in disk.list(paths.USERS)]
@@ -41,9 +54,14 @@ def users(disk: Disk) -> list[str]:
 
 def _session(disk: Disk, folder: str) -> LogKey | None:
     place = SessionPlace(folder, folder)
-    with suppress(SessionError):
+    try:
         return LogKey("session", facts(disk, place)[1].session_id)
-    return None
+    except SessionError:
+        return None
+    except StorageIOError:
+        if is_strange(disk, folder):
+            return None
+        raise
 
 
 def _user(disk: Disk, folder: str) -> LogKey | None:

@@ -115,7 +115,7 @@ class _Work:
         """A rewrite leaves damaged bytes behind: they must be in quarantine before."""
         for damage, content in contents.damage:
             name = quarantine.name_of("session", self._session_id)
-            if not quarantine.keep(self._disk, name, damage, content):
+            if not quarantine.keep(self._disk, name, damage, content, is_leaving=True):
                 raise fs.full("keep damaged bytes in quarantine; nothing was compacted")
 
     def edit(self, manifest: Manifest) -> Manifest:

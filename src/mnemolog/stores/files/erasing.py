@@ -278,12 +278,13 @@ def _names(identifier: str) -> list[bytes]:
 
 
 def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
-    """Copies of damaged bytes that name an id go with it."""
+    """Copies of damaged bytes that name an id go with it, and what crashes left of copies: of the
+    name of what they hold, they may have lost a part."""
     names = [name for one in ids for name in _names(one)]
     found = 0
     for path in quarantine.files(disk, log):
         content = fs.read_all(disk, path)
-        if any(name in content for name in names):
+        if any(name in content for name in names) or not quarantine.is_whole(path, content):
             fs.shred(disk, path)
             found += 1
     if found:

@@ -17,6 +17,9 @@ from mnemolog.stores.files import learned
 FOLDER = f"{paths.INDEX}/{paths.NODES}"
 """Where nodes lie as lines."""
 
+_ALL = f"{paths.SESSIONS}/%*"
+"""The log whose mark says that others may have been lost; no session has this name."""
+
 _FILES = {paths.USERS: paths.PREFERENCES, paths.SHARED: paths.KNOWLEDGE}
 
 
@@ -44,13 +47,21 @@ def mark(disk: Disk, name: str) -> tuple[str, ...]:
     path = _mark_path(name)
     try:
         if disk.ident(path) is None:
-            disk.mkdir(paths.DIRTY)
-            disk.open(path, "create")
+            _leave(disk, path)
     except FileExistsError:
         pass
     except (OSError, StorageError) as error:  # whatever happens to `index/`, the entry is stored
         return (f"stored, but the index could not be told: {error}",)
     return ()
+
+
+def _leave(disk: Disk, path: str) -> None:
+    """Where the folder of the marks is gone, so may be marks: then all logs have to be read."""
+    if disk.ident(paths.DIRTY) is None:
+        disk.mkdir(paths.DIRTY)
+        with suppress(FileExistsError):
+            disk.open(_mark_path(_ALL), "create")
+    disk.open(path, "create")
 
 
 @lru_cache(maxsize=1024)
@@ -92,12 +103,17 @@ class FilesFeed:
         self._disk = disk
 
     def marked(self) -> list[str]:
-        """The logs whose marks lie there."""
-        return [_name_of_mark(mark) for mark in self._disk.list(paths.DIRTY)]
+        """The logs whose marks lie there; all of them if somebody took marks away."""
+        found = [_name_of_mark(mark) for mark in self._disk.list(paths.DIRTY)]
+        if _ALL in found or (not found and self._disk.ident(paths.DIRTY) is None):
+            return [*{*found, *self.all(), _ALL}]
+        return found
 
     def unmark(self, name: str) -> None:
         """Remove a log's mark."""
         self._disk.unlink(_mark_path(name))
+        if name == _ALL:
+            self._disk.mkdir(paths.DIRTY)
 
     def all(self) -> Iterator[str]:
         """Every log below the root."""

@@ -18,7 +18,7 @@ from mnemolog.stores.files.held import place_of
 
 __all__ = [
     "NAME",
-    "Found",
+    "RootFile",
     "files",
     "full_path",
     "ident",
@@ -33,7 +33,7 @@ __all__ = [
 NAME = ".mnemolog"
 
 
-class Found(NamedTuple):
+class RootFile(NamedTuple):
     """A file below a root: where it is and how long."""
 
     path: str
@@ -70,12 +70,12 @@ def is_taken(path: str) -> bool:
     return found is not None and not (found.is_folder or found.is_link)
 
 
-def files(root: str) -> Iterator[Found]:
+def files(root: str) -> Iterator[RootFile]:
     """Every file below a root, in the order of their names."""
     disk = RealDisk(root)
     for path, status in fs.walk(disk):
         if not status.is_folder:
-            yield Found(path, status.size)
+            yield RootFile(path, status.size)
 
 
 def remove(root: str) -> None:

@@ -18,7 +18,7 @@ from mnemolog.errors import SizeLimitError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.fs.lock import Lock
 from mnemolog.graph import addresses, catalogue, sourcing
-from mnemolog.graph.catalogue import Mark
+from mnemolog.graph.catalogue import Footprint
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.log import lines
 from mnemolog.model.entry import FORMAT, Entry
@@ -37,7 +37,7 @@ _SPARE = 1000
 class _Known(NamedTuple):
     """A node as its last line tells it."""
 
-    mark: Mark
+    mark: Footprint
     is_settled: bool
     hash: str
 
@@ -163,7 +163,7 @@ class Shadow:
                 yield address, None, None
 
     def _new(self, user: str, state: _State, address: str, status: fs.Stat) -> Iterator[_New]:
-        now = Mark(status.ident, status.size, status.mtime_ns)
+        now = Footprint(status.ident, status.size, status.mtime_ns)
         known = state.known.get(address)
         if known is not None and known.is_settled and known.mark == now:
             return
@@ -250,7 +250,7 @@ def _gone(user: str, address: str) -> Entry:
 def _known(metadata: dict[str, Any]) -> _Known | None:
     try:
         device, inode, size, changed, is_settled = metadata["mark"]
-        return _Known(Mark((device, inode), size, changed), bool(is_settled), metadata["hash"])
+        return _Known(Footprint((device, inode), size, changed), bool(is_settled), metadata["hash"])
     except (KeyError, TypeError, ValueError):
         return None
 

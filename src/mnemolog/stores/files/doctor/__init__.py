@@ -28,7 +28,7 @@ from mnemolog.stores.files.doctor.archive import check_archive
 from mnemolog.stores.files.doctor.findings import Case, Finding, Severity, Tally, case
 from mnemolog.stores.files.doctor.graph import Gaze, check_graph
 from mnemolog.stores.files.doctor.lines import LineCheck
-from mnemolog.stores.files.doctor.privacy import Look, check_privacy
+from mnemolog.stores.files.doctor.privacy import Inspection, check_privacy
 from mnemolog.stores.files.doctor.root import (
     Around,
     check_files,
@@ -114,8 +114,19 @@ def examine(visit: Visit) -> Iterator[Finding]:
 
 
 def repair(visit: Visit) -> Iterator[Outcome]:
-    """The same, and each thing that can safely be mended is mended as soon as it is found."""
-    return map(_mended, _cases(visit))
+    """The same, and each thing that can safely be mended is mended as soon as it is found.
+
+    What cannot be is tried again at the end: work that a crash interrupted may have waited for its
+    session to be mended.
+    """
+    left: list[Case] = []
+    for found in _cases(visit):
+        outcome = _mended(found)
+        if outcome.failed is None:
+            yield outcome
+        else:
+            left.append(found)
+    yield from map(_mended, left)
 
 
 def worst(severities: Iterable[Severity]) -> Severity | None:
@@ -161,7 +172,7 @@ def _privacy_cases(visit: Visit) -> Iterator[Case]:
     files = check_files(visit.disk, visit.now_ns)
     yield from _guarded("", (one for one in files if one.finding.code == "mode_loose"))
     yield from _guarded(paths.INTENTS, check_intents(visit.disk))
-    look = Look(visit.settings, visit.now, visit.tally)
+    look = Inspection(visit.settings, visit.now, visit.tally)
     yield from _guarded("", check_privacy(visit.disk, look, visit.progress))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from mnemolog.errors import StorageFullError
-from mnemolog.fs import Disk, File, read_all
+from mnemolog.fs import Disk, File
 from mnemolog.log import lines, quarantine
 from mnemolog.model.entry import FORMAT, Damage, Entry
 from mnemolog.stores.files.doctor.findings import Case, Tally, case
@@ -72,8 +72,8 @@ class LineCheck:
         segment = path.rpartition("/")[2]
         why = "not a line of this format, or not the bytes that were written"
         damage = Damage(segment=segment, offset=offset, length=len(content), why=why)
-        copy = self._disk.stat(quarantine.path_of(self._log, damage, content))
-        is_kept = copy is not None and copy.size == len(content)
+        copy = quarantine.path_of(self._log, damage, content)
+        is_kept = quarantine.is_kept(self._disk, copy, content)
         what = f"the line at byte {offset:,} is {why} ({len(content):,} bytes)"
         return case(
             "line_kept" if is_kept else "line_damaged",
@@ -91,10 +91,7 @@ class LineCheck:
 
 def keep(disk: Disk, log: str, damage: Damage, content: bytes) -> None:
     """Copy bytes to quarantine and look whether they are there; raises if they are not."""
-    path = quarantine.path_of(log, damage, content)
-    if disk.stat(path) is not None and read_all(disk, path) != content:
-        disk.unlink(path)  # a copy that a crash cut short
-    if not quarantine.keep(disk, log, damage, content) or read_all(disk, path) != content:
+    if not quarantine.keep(disk, log, damage, content, is_leaving=True):
         raise StorageFullError(
             f"The bytes of {damage.segment} could not be copied to quarantine.",
             advice="Free some space and try again; nothing was changed.",

@@ -27,7 +27,7 @@ from mnemolog.stores.files.held import place_of
 BACKUP = "backup"
 
 
-class Look(NamedTuple):
+class Inspection(NamedTuple):
     """Under which settings, and when, something is looked at; and how much was."""
 
     settings: Settings
@@ -39,7 +39,7 @@ class Look(NamedTuple):
         return Terms(self.settings.privacy, self.now)
 
 
-def check_privacy(disk: Disk, look: Look, progress: Progress) -> Iterator[Case]:
+def check_privacy(disk: Disk, look: Inspection, progress: Progress) -> Iterator[Case]:
     """What is overdue, where redaction is off, and which backups there are."""
     if not look.settings.privacy.redaction:
         yield case("redaction_off", "config.toml", "secrets are stored as they come, everywhere")
@@ -64,7 +64,7 @@ def _guarded(path: str, cases: Iterator[Case]) -> Iterator[Case]:
         yield case("unreadable", path, error.message)
 
 
-def _check_session(disk: Disk, place: SessionPlace, look: Look) -> Iterator[Case]:
+def _check_session(disk: Disk, place: SessionPlace, look: Inspection) -> Iterator[Case]:
     look.tally.sessions += 1
     look.tally.logs += 1
     _, manifest = facts(disk, place)
@@ -82,7 +82,7 @@ def _in_force(settings: Settings, manifest: Manifest) -> Settings:
         return settings
 
 
-def _check_log(disk: Disk, place: Place, look: Look) -> Iterator[Case]:
+def _check_log(disk: Disk, place: Place, look: Inspection) -> Iterator[Case]:
     if disk.ident(place.guard) is not None:
         look.tally.logs += 1
         yield from _overdue(_kept(disk, place, look.terms()), look.terms(), place.guard)

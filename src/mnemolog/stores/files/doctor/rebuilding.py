@@ -3,11 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from mnemolog import fs, paths
 from mnemolog.errors import SessionCorruptError, SessionError
 from mnemolog.fs import Disk
+from mnemolog.fs.real import RealDisk
+from mnemolog.index import database
 from mnemolog.log import lines, manifests, moved
 from mnemolog.log.places import SessionPlace
+from mnemolog.log.versions import MALFORMED
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.session import Manifest, Segment
 from mnemolog.paths import id_of
@@ -73,12 +78,14 @@ def rebuild(disk: Disk, place: SessionPlace, timeout: float, now: str) -> str:
         archived = moved.generations(disk, paths.file_name(place.name), chosen)
         last = max(*(one.last_seq for one in surveys.values()), _last_moved(disk, place, archived))
         segments = _segments(disk, place.folder, chosen, chains[chosen], survey, last)
+        known = _known(disk, place)
         markers = {REBUILT: now, **({"moved": archived} if archived else {})}
-        manifests.swap(disk, place.folder, _manifest(place.name, chosen, segments, survey, markers))
+        made = _manifest(place.name, chosen, segments, survey, markers)
+        manifests.swap(disk, place.folder, made if known is None else _with_facts(made, known))
         for name in others:
             disk.unlink(f"{place.folder}/{name}")
         disk.sync_folder(place.folder)
-    return _report(survey, segments, others)
+    return _report(survey, segments, others, known is not None)
 
 
 def _is_readable(disk: Disk, place: SessionPlace) -> bool:
@@ -154,9 +161,41 @@ def _manifest(
     )
 
 
-def _report(survey: _Survey, segments: tuple[Segment, ...], others: list[str]) -> str:
+def _known(disk: Disk, place: SessionPlace) -> Manifest | None:
+    """The manifest as the index last saw it, if there is one that still knows."""
+    facts = None
+    if isinstance(disk, RealDisk):
+        facts = database.facts_of(f"{disk.root}/{paths.INDEX}", place.folder)
+    try:
+        found = msgspec.json.decode(facts or b"", type=Manifest)
+    except MALFORMED:
+        return None
+    return found if found.session_id == place.name else None
+
+
+def _with_facts(made: Manifest, known: Manifest) -> Manifest:
+    """What only a manifest says; an agent that is named in a line may not have been one of it."""
+    markers = {name: value for name, value in known.markers.items() if name != "moved"}
+    return msgspec.structs.replace(
+        made,
+        user_id=known.user_id,
+        agent_ids=known.agent_ids,
+        created_at=known.created_at,
+        metadata=known.metadata,
+        preferences=known.preferences,
+        settings=known.settings,
+        markers=markers | made.markers,
+    )
+
+
+def _report(
+    survey: _Survey, segments: tuple[Segment, ...], others: list[str], is_known: bool
+) -> str:
     told = f"rebuilt from {survey.lines:,} lines in {len(segments):,} segments; "
-    told += "what only the manifest knew (metadata, settings) is lost"
+    if is_known:
+        told += "what only the manifest knew is as the index last saw it"
+    else:
+        told += "what only the manifest knew (metadata, settings) is lost"
     if others:
         told += f"; {', '.join(others)} of another generation moved to quarantine"
     return told

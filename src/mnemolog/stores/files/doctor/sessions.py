@@ -184,11 +184,21 @@ class SessionCheck:
             yield case("manifest_newer", self._place.guard, "a newer mnemolog wrote the manifest")
         else:
             yield self._unmanifested(names, content)
+            if self._is_rebuilt():
+                yield from self._cases()
+                return
         for chain in chains_in(names).values():
             check = LineCheck(self._disk, self._place.name, self._tally)
             for name in chain.values():
                 with suppress(FileNotFoundError):
                     yield from check.segment(f"{self._place.folder}/{name}", is_sealed=False)
+
+    def _is_rebuilt(self) -> bool:
+        """Whether there is a manifest by now: what it leaves out can be told only then."""
+        with suppress(FileNotFoundError, SessionError):
+            self._manifest()
+            return True
+        return False
 
     def _unmanifested(self, names: list[str], content: bytes | None) -> Case:
         mend = None

@@ -4,7 +4,6 @@ Both happen at once or not at all, whatever comes between: a new session gets it
 complete, and what is added to one becomes part of it when its manifest names it.
 """
 
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,11 +36,11 @@ class ConflictError(Exception):
 class FreshSession:
     """A session's folder under another name, until it is complete."""
 
-    def __init__(self, disk: Disk, manifest: Manifest, content: bytes) -> None:
+    def __init__(self, disk: Disk, folder: str, manifest: Manifest, content: bytes) -> None:
         self._disk = disk
         self._manifest = manifest
         self._content = content
-        self._folder = f"{paths.SESSIONS}/{sessions.NEW}{os.urandom(8).hex()}"
+        self._folder = folder
         disk.mkdir(self._folder)
         self._files: list[File] = [
             disk.open(f"{self._folder}/{segment.name}", "create") for segment in manifest.segments

@@ -4,15 +4,16 @@ What is there already is left alone; what goes on where it ends is added to it; 
 is refused, and said.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import takewhile
-from typing import NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from mnemolog import paths
 from mnemolog.errors import InputError, SessionError, SessionNotFoundError
 from mnemolog.fs import Disk, full
-from mnemolog.log import moved, sessions
+from mnemolog.log import intents, moved, sessions
 from mnemolog.log.native import MAX_LINE, Begun, LogEnds, Parser, file_of, use_of
 from mnemolog.log.snapshot import PATIENCE
 from mnemolog.log.versions import Versions
@@ -118,13 +119,13 @@ def _told(parser: Parser) -> Iterator[None]:
         raise parser.refusal(error.message.rstrip(".")) from error
 
 
-class Plan(NamedTuple):
+class Errand(NamedTuple):
     """What is to be done with one log, and how much room it may need."""
 
     taken: Taken
     bytes: int = 0
 
-    def with_room(self, more: int) -> "Plan":
+    def with_room(self, more: int) -> "Errand":
         """The same with what lies beside the log."""
         return self._replace(bytes=self.bytes + more) if self.taken.status == "stored" else self
 
@@ -141,26 +142,26 @@ class NativeImport:
     def run(self, *, dry_run: bool, progress: Progress | None) -> Imported:
         """Check all of it, then store what is not there yet."""
         passes = 1 if dry_run else 2
-        plans: dict[LogKey, Plan] = {}
+        errands: dict[LogKey, Errand] = {}
         graphs: dict[str, GraphPlan] = {}
         for one in self._logs(progress, 0, passes):
             if one.part == "log":
-                plans[one.log] = self._plan(one)
+                errands[one.log] = self._errand(one)
             elif one.part == "graph":
                 graphs[one.log.id] = Replanting(self._disk, one.log.id).plan(one.files())
             else:
-                plans[one.log] = plans[one.log].with_room(one.skim())
+                errands[one.log] = errands[one.log].with_room(one.skim())
         if dry_run:
-            taken = [plan.taken for plan in plans.values()]
-            return Imported((*taken, *(plan.taken for plan in graphs.values())), dry_run)
-        needed = sum(plan.bytes for plan in plans.values())
-        needed += sum(plan.bytes for plan in graphs.values())
+            taken = [errand.taken for errand in errands.values()]
+            return Imported((*taken, *(errand.taken for errand in graphs.values())), dry_run)
+        needed = sum(errand.bytes for errand in errands.values())
+        needed += sum(errand.bytes for errand in graphs.values())
         if needed > self._disk.free_bytes():
             raise full(f"import {needed:,} bytes")
         done: list[Taken] = []
         for one in self._logs(progress, 1, passes):
             if one.part == "log":
-                done.append(self._store(one, plans))
+                done.append(self._store(one, errands))
             elif one.part == "graph":
                 planned = graphs[one.log.id].taken
                 done.append(Replanting(self._disk, one.log.id).store(one.files(), planned))
@@ -177,23 +178,22 @@ class NativeImport:
             if progress is not None:
                 progress(done * size + source.offset, passes * size)
 
-        with outside.damage_told(self._path):
-            stream = outside.unpacked(file, source)
-            parser = Parser(_lines(iter(lambda: stream.readline(MAX_LINE + 1), b""), tell))
-            parser.header()
-            events = parser.events()
-            manifest: Manifest | None = None
-            for begun in events:
-                if isinstance(begun, Begun):
-                    incoming = Incoming(begun, events, parser)
-                    incoming.vet(self._settings, self._versions, manifest)
-                    manifest = incoming.manifest
-                    yield incoming
+        stream = outside.unpacked(file, source)
+        parser = Parser(_lines(self._path, stream, tell))
+        parser.header()
+        events = parser.events()
+        manifest: Manifest | None = None
+        for begun in events:
+            if isinstance(begun, Begun):
+                incoming = Incoming(begun, events, parser)
+                incoming.vet(self._settings, self._versions, manifest)
+                manifest = incoming.manifest
+                yield incoming
         tell()
 
     # --- first: what would be done
 
-    def _plan(self, incoming: Incoming) -> Plan:
+    def _errand(self, incoming: Incoming) -> Errand:
         there, why = self._there(incoming.log)
         size, pieces = 0, []
         for _, piece in incoming.pieces():
@@ -201,18 +201,18 @@ class NativeImport:
             pieces.append(piece._replace(raw=b""))
         log = incoming.log
         if why:
-            return Plan(Taken(log, "refused", 0, why))
+            return Errand(Taken(log, "refused", 0, why))
         if there is None:
-            return Plan(Taken(log, "stored", len(pieces)), size)
+            return Errand(Taken(log, "stored", len(pieces)), size)
         try:
             rest = missing(there, pieces)
         except ConflictError as error:
-            return Plan(Taken(log, "refused", 0, str(error)))
+            return Errand(Taken(log, "refused", 0, str(error)))
         if not rest:
-            return Plan(Taken(log, "present", 0))
+            return Errand(Taken(log, "present", 0))
         if self._is_archived(log):
-            return Plan(Taken(log, "refused", 0, "it lies in the archive; restore it first"))
-        return Plan(Taken(log, "extended", len(rest)), size)
+            return Errand(Taken(log, "refused", 0, "it lies in the archive; restore it first"))
+        return Errand(Taken(log, "extended", len(rest)), size)
 
     def _is_archived(self, log: LogKey) -> bool:
         return log.kind == "session" and self._disk.ident(place_of(log).guard) is None
@@ -228,21 +228,23 @@ class NativeImport:
 
     # --- then: doing it
 
-    def _store(self, incoming: Incoming, plans: dict[LogKey, Plan]) -> Taken:
-        plan = plans.get(incoming.log)
-        if plan is None or plan.taken.status in ("present", "refused"):
+    def _store(self, incoming: Incoming, errands: dict[LogKey, Errand]) -> Taken:
+        errand = errands.get(incoming.log)
+        if errand is None or errand.taken.status in ("present", "refused"):
             for _ in incoming.pieces():
                 pass
-            return plan.taken if plan else Taken(incoming.log, "refused", 0, "it was not checked")
+            return (
+                errand.taken if errand else Taken(incoming.log, "refused", 0, "it was not checked")
+            )
         try:
-            if plan.taken.status == "stored" and incoming.log.kind == "session":
+            if errand.taken.status == "stored" and incoming.log.kind == "session":
                 lines = self._create(incoming)
             else:
                 lines = self._extend(incoming)
         except (ConflictError, SessionError) as error:
             return Taken(incoming.log, "refused", 0, str(error))
         mark(self._disk, log_name(incoming.log))
-        return plan.taken._replace(lines=lines)
+        return errand.taken._replace(lines=lines)
 
     def _store_beside(self, incoming: Incoming, taken: Taken) -> Taken:
         """What compactions had moved out, unless it is there; of a new session its uses too."""
@@ -273,10 +275,16 @@ class NativeImport:
         return False
 
     def _create(self, incoming: Incoming) -> int:
+        """Noted as an intent: what a crash leaves of it, no erasure would look for."""
         assert incoming.manifest is not None
-        fresh = FreshSession(self._disk, incoming.manifest, incoming.content)
+        folder = f"{paths.SESSIONS}/{sessions.NEW}{os.urandom(8).hex()}"
+        note = {"operation": sessions.REMOVE, "folder": folder}
         count = 0
-        with ExitStack() as undone:
+        with (
+            intents.noted(self._disk, note, lambda: self._disk.ident(folder) is not None),
+            ExitStack() as undone,
+        ):
+            fresh = FreshSession(self._disk, folder, incoming.manifest, incoming.content)
             undone.callback(_give_up, fresh)
             for segment, piece in incoming.pieces():
                 fresh.add(segment, piece.raw)
@@ -298,11 +306,19 @@ class NativeImport:
         return extend(self._disk, place_of(incoming.log, self._versions), pieces, PATIENCE)
 
 
-def _lines(source: Iterator[bytes], tell: object) -> Iterator[bytes]:
-    for number, line in enumerate(source):
-        if number % _OFTEN == 0 and callable(tell):
+def _lines(path: str, stream: BinaryIO, tell: Callable[[], None]) -> Iterator[bytes]:
+    """Every line; damage is told here, for the pieces of a log are taken by many hands."""
+    number = 0
+    while line := _line(path, stream):
+        if number % _OFTEN == 0:
             tell()
+        number += 1
         yield line
+
+
+def _line(path: str, stream: BinaryIO) -> bytes:
+    with outside.damage_told(path):
+        return stream.readline(MAX_LINE + 1)
 
 
 def _give_up(fresh: FreshSession) -> None:

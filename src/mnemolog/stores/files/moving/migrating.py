@@ -9,7 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mnemolog import fs
-from mnemolog.errors import InvalidFormatError, SessionError, SessionNotFoundError
+from mnemolog.errors import (
+    InvalidFormatError,
+    SessionError,
+    SessionNotFoundError,
+    StorageIOError,
+)
 from mnemolog.fs import Disk
 from mnemolog.log import lines, sessions
 from mnemolog.log.places import Chain, Place, SessionPlace, facts, open_guard
@@ -18,7 +23,7 @@ from mnemolog.log.versions import Versions
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey, Progress
 from mnemolog.ports.moving import Migrated
-from mnemolog.stores.files.census import census
+from mnemolog.stores.files.census import census, is_strange
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
 
@@ -41,7 +46,9 @@ class Migration:
             except SessionNotFoundError:
                 if logs is not None:
                     raise
-            except (SessionError, InvalidFormatError) as error:
+            except (SessionError, InvalidFormatError, StorageIOError) as error:
+                if isinstance(error, StorageIOError) and not is_strange(self._disk, log_name(log)):
+                    raise
                 yield Migrated(log, "refused", {}, 0, error.message)
             if progress is not None:
                 progress(number, len(chosen))

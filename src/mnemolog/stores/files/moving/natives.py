@@ -11,17 +11,20 @@ from mnemolog.errors import (
     ConcurrentModificationError,
     CorruptionError,
     InvalidFormatError,
+    SessionError,
     SessionNotFoundError,
+    StorageIOError,
 )
 from mnemolog.fs import Disk
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.log import moved, native, snapshot
 from mnemolog.log.native import GraphBegins, LogBegins, LogEnds, MovedBegins, UseNoted, UsesBegin
-from mnemolog.log.snapshot import PATIENCE, ChangedError, Snapshot
+from mnemolog.log.snapshot import PATIENCE, ChangedError, Picture
 from mnemolog.log.versions import Versions
 from mnemolog.ports import LogKey, Progress, unwatched
 from mnemolog.ports.moving import Exported
-from mnemolog.stores.files.census import census
+from mnemolog.stores.files.census import census, is_strange
+from mnemolog.stores.files.feed import log_name
 from mnemolog.stores.files.held import place_of
 from mnemolog.stores.files.moving import outside
 from mnemolog.stores.files.moving.replanting import files_of, graphs_of, strange_files
@@ -75,18 +78,33 @@ class NativeExport:
             for done, log in enumerate(chosen):
                 progress(done, len(chosen))
                 try:
-                    place = place_of(log, self._versions)
-                    taken = snapshot.take(self._disk, place, PATIENCE, with_moved=True)
+                    taken = self._taken(log)
                 except SessionNotFoundError:
                     if logs is not None:
                         raise
                     continue  # it went meanwhile
+                except (SessionError, CorruptionError, StorageIOError) as error:
+                    folder = log_name(log)
+                    is_its_own = not isinstance(error, StorageIOError)
+                    if len(chosen) == 1 or not (is_its_own or is_strange(self._disk, folder)):
+                        raise
+                    left_out.append(folder)
+                    continue
                 total = self._log(out, log, taken, total)
             for user in graphs:
                 total = self._graph(out, user, total)
             out.write(native.mark(native.End(logs=total.logs, lines=total.lines)))
         progress(len(chosen), len(chosen))
         return total._replace(left_out=(*left_out, *total.left_out))
+
+    def _taken(self, log: LogKey) -> Picture:
+        """A log as it is now; an archive is read through, so that damage is told before any of it
+        is written."""
+        place = place_of(log, self._versions)
+        taken = snapshot.take(self._disk, place, PATIENCE, with_moved=True)
+        if taken.chain.archive is not None:
+            _digest(taken)
+        return taken
 
     def _graph(self, out: BinaryIO, user: str, total: Exported) -> Exported:
         """All of a user's graph, which nobody writes meanwhile."""
@@ -106,7 +124,7 @@ class NativeExport:
         left_out = (*total.left_out, *strange_files(self._disk, user))
         return total._replace(files=total.files + count, left_out=left_out)
 
-    def _log(self, out: BinaryIO, log: LogKey, taken: Snapshot, total: Exported) -> Exported:
+    def _log(self, out: BinaryIO, log: LogKey, taken: Picture, total: Exported) -> Exported:
         if log.kind == "run":
             raise InvalidFormatError("Notes of a run end with it: they are not exported.")
         manifest = msgspec.json.decode(taken.manifest) if taken.manifest else {}
@@ -133,7 +151,7 @@ class NativeExport:
         )
         return self._beside(out, log, taken, total) if log.kind == "session" else total
 
-    def _beside(self, out: BinaryIO, log: LogKey, taken: Snapshot, total: Exported) -> Exported:
+    def _beside(self, out: BinaryIO, log: LogKey, taken: Picture, total: Exported) -> Exported:
         """What compactions moved out of a session, and the notes of use."""
         name, left_out = paths.file_name(log.id), list(total.left_out)
         lines = 0
@@ -157,7 +175,7 @@ class NativeExport:
             left_out=tuple(left_out), moved=total.moved + lines, uses=total.uses + len(notes)
         )
 
-    def _refuse_change(self, log: LogKey, taken: Snapshot) -> None:
+    def _refuse_change(self, log: LogKey, taken: Picture) -> None:
         """What was moved out is erased in its own file, which the log does not tell."""
         for generation, packed in taken.moved:
             path = moved.path_of(paths.file_name(log.id), generation)
@@ -177,7 +195,7 @@ def _section(out: BinaryIO, lines: Iterable[tuple[bytes, int]]) -> int:
     return count
 
 
-def _digest(taken: Snapshot) -> bytes:
+def _digest(taken: Picture) -> bytes:
     digest = sha256()
     for piece in snapshot.pieces(taken):
         digest.update(piece)

@@ -111,12 +111,16 @@ def opened(path: str) -> tuple[File, ByteSource]:
     folder, name = os.path.split(os.path.abspath(path))
     disk = RealDisk(folder)
     found = disk.stat(name)
-    if found is not None and not (found.is_regular or found.is_link):
+    if found is not None and found.is_link:
+        raise StorageIOError(f"{path!r:.200} is a link.", advice="Name what it leads to.")
+    if found is not None and not found.is_regular:
         raise InvalidFormatError(f"{path!r:.200} is no plain file.")
     try:
         file = disk.open(name, "read")
     except FileNotFoundError:
-        raise StorageIOError(f"There is no file {path!r:.200}.") from None
+        raise StorageIOError(
+            f"There is no file {path!r:.200}.", advice="Give the path of one."
+        ) from None
     return file, ByteSource(file)
 
 

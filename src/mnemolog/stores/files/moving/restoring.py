@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from mnemolog import paths
-from mnemolog.errors import InvalidFormatError, StorageIOError
+from mnemolog.errors import InvalidFormatError, MnemologError, StorageIOError
 from mnemolog.fs import full
 from mnemolog.fs.real import RealDisk
 from mnemolog.log.sessions import remove_folder
@@ -78,9 +78,10 @@ def _check_target(disk: RealDisk, folder: str, name: str) -> None:
     if disk.stat("") is None:
         raise StorageIOError(f"There is no folder {folder}.", advice="Make it first.")
     found = disk.stat(name)
-    if found is not None and (not found.is_folder or disk.list(name)):
+    is_link = found is not None and found.is_link
+    if found is not None and (is_link or not found.is_folder or disk.list(name)):
         raise InvalidFormatError(
-            f"{os.path.join(folder, name)!r:.200} is not empty.",
+            f"{os.path.join(folder, name)!r:.200} is {'a link' if is_link else 'not empty'}.",
             advice="A backup is restored into a new folder: nothing is ever overwritten.",
         )
 
@@ -200,7 +201,9 @@ class _Careful:
 def _tar_told() -> Iterator[None]:
     try:
         yield
-    except (tarfile.TarError, UnicodeError, OverflowError) as error:
+    except MnemologError:
+        raise
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise _refusal(f"it is no archive that can be read ({error})") from error
 
 

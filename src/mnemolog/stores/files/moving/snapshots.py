@@ -17,8 +17,13 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, BinaryIO
 
-from mnemolog import paths
-from mnemolog.errors import ConcurrentModificationError, SessionError
+from mnemolog import fs, paths
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    MnemologError,
+    SessionError,
+    StorageIOError,
+)
 from mnemolog.fs import FILE_MODE, Disk, File
 from mnemolog.log import manifests, sidecars, snapshot
 from mnemolog.log.places import SessionPlace
@@ -26,6 +31,7 @@ from mnemolog.log.snapshot import BLOCK, PATIENCE, ChangedError, Content, Part
 from mnemolog.model.times import to_moment
 from mnemolog.ports import Progress
 from mnemolog.ports.moving import BackedUp
+from mnemolog.stores.files.census import is_strange
 from mnemolog.stores.files.feed import place_named
 from mnemolog.stores.files.moving import outside
 
@@ -123,7 +129,9 @@ class Backup:
         place = place_named(folder)
         try:
             taken = snapshot.take(self._disk, place, PATIENCE)
-        except SessionError as error:
+        except (SessionError, StorageIOError) as error:
+            if isinstance(error, StorageIOError) and not is_strange(self._disk, folder):
+                raise
             yield from self._without_log(folder, error)
             return
         self._done.add(folder)
@@ -136,11 +144,11 @@ class Backup:
             yield f"{folder}/{segment.name}", part
         yield from self._beside(folder, names)
 
-    def _without_log(self, folder: str, error: SessionError) -> Iterator[tuple[str, Part]]:
+    def _without_log(self, folder: str, error: MnemologError) -> Iterator[tuple[str, Part]]:
         """A damaged session is copied as it is; a user may have other files than a log."""
         if self._disk.stat(folder) is None:
             return
-        if folder.startswith(f"{paths.SESSIONS}/"):
+        if folder.startswith(f"{paths.SESSIONS}/") or isinstance(error, StorageIOError):
             self._warnings.append(f"copied as it is: {folder}: {error.message}")
         self._done.add(folder)
         yield from self._plain(folder)
@@ -178,6 +186,10 @@ class Backup:
 
     def _archived(self, name: str) -> Iterator[tuple[str, Part]]:
         both = (sidecars.tar_of(name), sidecars.path_of(name))
+        strange = [path for path in both if fs.is_strange(self._disk, path)]
+        if strange:
+            self._warnings.append(f"left out, it is no plain file: {strange[0]!r:.120}")
+            return
         try:
             with sidecars.gate(self._disk, PATIENCE):
                 files = [self._disk.open(path, "read") for path in both]
