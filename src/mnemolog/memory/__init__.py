@@ -20,6 +20,7 @@ from mnemolog.memory.reviewing import Reviewing
 from mnemolog.memory.running import Running
 from mnemolog.memory.watching import Watching
 from mnemolog.memory.writing import Writing
+from mnemolog.model import given
 from mnemolog.model.ids import check_agents, check_id
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Clock
@@ -57,7 +58,7 @@ class Memory(
     ) -> Self:
         """Open a root, making it where there is none; `settings` go above file and environment,
         and an `embedder`, an object or a name, above the one that they choose."""
-        path = os.fspath(root)
+        path = given.place(root, "root")
         if not path:
             raise InvalidFormatError(
                 "The path of the root is empty.", advice="Give a folder such as '.mnemolog'."

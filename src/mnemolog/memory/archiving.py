@@ -22,7 +22,7 @@ class Archiving(Sessions):
         A write brings it back, unless `archive.auto_restore` is off.
         """
         self._manifest(session_id)
-        self._for_owner("archive sessions")
+        self.check_allowed("archive_session")
         now = to_text(self._clock.now())
         done = _receipt(self._keeper.archive(session_id, now, progress))
         tell("session.archived", session_id)
@@ -39,7 +39,7 @@ class Archiving(Sessions):
         self, now: datetime | str | None = None, progress: Progress | None = None
     ) -> IdleArchiving:
         """Archive every session without a write for more than `archive.after_idle_days`."""
-        self._for_owner("archive sessions")
+        self.check_allowed("archive_session")
         moment = self._clock.now() if now is None else to_moment(normalise(now, "now"))
         idle = list(self._idle(moment))
         done: list[ArchiveReceipt] = []

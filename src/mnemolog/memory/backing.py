@@ -4,6 +4,7 @@ import os
 
 from mnemolog.errors import MnemologError, NotAllowedError
 from mnemolog.memory.base import Base
+from mnemolog.model import given
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER
@@ -31,7 +32,9 @@ class Backing(Base):
         """
         mover = self._mover("back up a memory")
         now = to_text(self._clock.now())
-        done = mover.backup(os.fspath(target_file), now, with_keys=with_keys, progress=progress)
+        done = mover.backup(
+            given.place(target_file, "target_file"), now, with_keys=with_keys, progress=progress
+        )
         self._record_backup(done, now)
         return done
 
@@ -60,7 +63,7 @@ class Backing(Base):
         logs = self._chosen_logs(session_id, user_id, left_out)
         graphs = [user_id] if user_id is not None and session_id is None else None
         now = to_text(self._clock.now())
-        target = os.fspath(target_path)
+        target = given.place(target_path, "target_path")
         done = mover.export_native(logs, target, now, graphs=graphs, progress=progress)
         return done._replace(left_out=(*left_out, *done.left_out))
 
@@ -96,7 +99,7 @@ class Backing(Base):
         a node here is another text.
         """
         mover = self._mover("import whole logs")
-        return mover.import_native(os.fspath(path), dry_run=dry_run, progress=progress)
+        return mover.import_native(given.place(path, "path"), dry_run=dry_run, progress=progress)
 
     def migrate(
         self,

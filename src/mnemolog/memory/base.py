@@ -10,6 +10,7 @@ from mnemolog.errors import (
     SettingsError,
     no_session,
 )
+from mnemolog.model import given
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
@@ -32,6 +33,10 @@ from mnemolog.settings import Settings, Storage
 
 ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `for_user`."
 _MAX_IN_FORCE = 256
+
+# The verbs that change whole sessions, and what they are for whom they are refused.
+_FOR_OWNER = {"archive_session": "archive sessions"}
+_NOT_FOR_AGENTS = {"compact_session": "compact a session", "delete_session": "delete a session"}
 
 
 # What a session is written under: how it is stored, what hides secrets, when it is compacted.
@@ -88,6 +93,14 @@ class Base:
         if not may_see_session(self._viewer, manifest.agent_ids, manifest.user_id):
             raise no_session(session_id)
         return manifest
+
+    def check_allowed(self, verb: str) -> None:
+        """Refuse a verb as it would itself, where it is not for this view; nothing is done."""
+        given.text(verb, "verb")
+        if verb in _FOR_OWNER:
+            self._for_owner(_FOR_OWNER[verb])
+        if verb in _NOT_FOR_AGENTS:
+            self._not_for_agents(_NOT_FOR_AGENTS[verb])
 
     def _for_owner(self, action: str) -> None:
         if self._viewer != OWNER:

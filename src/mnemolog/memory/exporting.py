@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,10 +11,16 @@ from mnemolog import layouts
 from mnemolog.errors import InvalidFormatError, InvalidQueryError, shown
 from mnemolog.layouts.contract import Bundle, FileOut, Layout, LeftOut, SessionOut
 from mnemolog.layouts.folder import refuse_existing, write_file, write_folder
+from mnemolog.layouts.sources import is_too_long
 from mnemolog.memory.subjects import ExportHost, Gathering, Subject
 from mnemolog.ports import Progress, exporter_of
 
+_TOO_LONG = "the document is longer than an import reads at once: take jsonl, which has no limit"
 INDEX_SHAPES = ("inverted", "entries")
+
+
+def unheard(_: str) -> None:
+    """For those who do not ask what could not be read."""
 
 
 class ExportReport(msgspec.Struct, kw_only=True):
@@ -25,6 +31,7 @@ class ExportReport(msgspec.Struct, kw_only=True):
     files: int = 0
     size_bytes: int = 0
     entries: Counter[str] = msgspec.field(default_factory=Counter)
+    nodes: int = 0
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     warnings: list[str] = msgspec.field(default_factory=list)
 
@@ -43,9 +50,13 @@ class Exporting(ExportHost):
         agent_id: str | None = None,
         session_id: str | None = None,
         format: str = "json",
+        warned: Callable[[str], None] = unheard,
     ) -> str:
-        """Everything about a user, an agent or a session as text; without any, all there is."""
-        return self._text(Subject.of(session_id, user_id, agent_id), format)
+        """Everything about a user, an agent or a session as text; without any, all there is.
+
+        `warned` is told of each session and line that could not be read.
+        """
+        return self._text(Subject.of(session_id, user_id, agent_id), format, warned)
 
     def export_files(
         self,
@@ -54,11 +65,23 @@ class Exporting(ExportHost):
         user_id: str | None = None,
         agent_id: str | None = None,
         session_id: str | None = None,
+        warned: Callable[[str], None] = unheard,
     ) -> Iterator[tuple[str, bytes]]:
-        """The files of an export, one at a time: relative name and content."""
+        """The files of an export, one at a time: relative name and content.
+
+        `warned` is told of each session and line that could not be read.
+        """
         chosen = layouts.named(layout, layouts.WRITABLE)
         subject = Subject.of(session_id, user_id, agent_id)
-        return self._files(chosen, subject, ExportReport(layout=chosen.name), None)
+        return self._heard(chosen, subject, warned)
+
+    def _heard(
+        self, layout: Layout, subject: Subject, warned: Callable[[str], None]
+    ) -> Iterator[FileOut]:
+        report = ExportReport(layout=layout.name)
+        yield from self._files(layout, subject, report, None)
+        for text in report.warnings:
+            warned(text)
 
     def export_to(
         self,
@@ -105,15 +128,14 @@ class Exporting(ExportHost):
         index = exporter_of(self._search_index())
         return index.export(shape, self._viewer, session_id, self._clock.now(), decay)
 
-    def _text(self, subject: Subject, format: str) -> str:
+    def _text(self, subject: Subject, format: str, warned: Callable[[str], None] = unheard) -> str:
         if format not in layouts.SINGLE:
             raise InvalidFormatError(
                 f"There is no format {shown(format)} for a text.",
                 advice=f"Use one of {', '.join(layouts.SINGLE)}.",
             )
-        chosen = layouts.named(format, layouts.WRITABLE)
-        files = self._files(chosen, subject, ExportReport(layout=format), None)
-        return next(files).content.decode()
+        files = list(self._heard(layouts.named(format, layouts.WRITABLE), subject, warned))
+        return files[0].content.decode()
 
     def _files(
         self, layout: Layout, subject: Subject, report: ExportReport, progress: Progress | None
@@ -127,6 +149,8 @@ class Exporting(ExportHost):
                 continue
             report.files += 1
             report.size_bytes += len(found.content)
+            if layout.name == layouts.JSON and is_too_long(len(found.content)):
+                report.warnings.append(_TOO_LONG)
             yield found
 
 
@@ -134,6 +158,7 @@ def _counted(bundle: Bundle, report: ExportReport, total: int, progress: Progres
     """The same bundle, whose sessions are counted as they are taken."""
     for entries in (*bundle.users.values(), bundle.shared):
         report.entries.update(entry.type for entry in entries)
+    report.nodes = sum(map(len, bundle.nodes.values()))
 
     def sessions() -> Iterator[SessionOut]:
         for one in bundle.sessions:
@@ -143,5 +168,6 @@ def _counted(bundle: Bundle, report: ExportReport, total: int, progress: Progres
             yield one
             if progress is not None:
                 progress(report.sessions, total)
+        report.warnings += bundle.warnings
 
     return bundle._replace(sessions=sessions())

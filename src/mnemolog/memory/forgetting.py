@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import SchemaInvalidError, SessionError, shown
+from mnemolog.errors import SchemaInvalidError, SessionError
 from mnemolog.memory import run_logs
 from mnemolog.memory.base import around
 from mnemolog.memory.returning import Returning
@@ -44,7 +44,7 @@ class Forgetting(Returning):
         It is gone for every reader at once, and comes back with `undelete` for 30 days. Without a
         session, what users own and what all share is meant; then give `ids` or `user_id`.
         """
-        return self._hide(session_id, select(_mapping(criteria), more), reason)
+        return self._hide(session_id, select(criteria, more), reason)
 
     def delete_memory(self, session_id: str, memory_id: str) -> bool:
         """Hide one entry; False if there is none that this handle may delete."""
@@ -73,7 +73,7 @@ class Forgetting(Returning):
     ) -> Restored:
         """Bring back what was deleted, as it was; a list of ids will do as criteria."""
         listed = {"ids": criteria} if isinstance(criteria, list) else criteria
-        chosen = select(_mapping(listed), more)
+        chosen = select(listed, more)
         where = self._where(session_id)
         back: list[str] = []
         refused: dict[str, str] = {}
@@ -109,7 +109,7 @@ class Forgetting(Returning):
         the end. Without a session, what users own and what all share is meant; then give `ids` or
         `user_id`.
         """
-        chosen = select(_mapping(criteria), more)
+        chosen = select(criteria, more)
         several = session_id if isinstance(session_id, list | tuple) else (session_id,)
         for each in several:  # before anything is gone of the first
             self._manifest_of(each)
@@ -196,7 +196,7 @@ class Forgetting(Returning):
     ) -> Erasure:
         """Remove a session and everything in it for good; not for agents."""
         self._manifest(session_id)
-        self._not_for_agents("delete a session")
+        self.check_allowed("delete_session")
         log = LogKey("session", session_id)
         ids = {one.target or one.id for one in self._keeper.lines(log)} if verify else set()
         said = list(self._said(log, ids)) if verify else []
@@ -302,7 +302,8 @@ class Forgetting(Returning):
         found: Found = {}
         for log in self._logs(where, chosen, is_all=is_all):
             ids = None if chosen.ids is None else tuple(chosen.ids)
-            entries = list(self._store.read(log, self._viewer, ids=ids).entries)
+            read = self._store.read(log, self._viewer, ids=ids, types=chosen.types)
+            entries = list(read.entries)
             if is_all:
                 entries += [one.entry for one in self._keeper.hidden(log, self._viewer)]
             if is_all and log.kind == "session":
@@ -347,14 +348,6 @@ class Forgetting(Returning):
     def _is_late(self, one: Weighed, session_id: str | None) -> bool:
         days = self._privacy(self._manifest_of(session_id)).undelete_days
         return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
-
-
-def _mapping(criteria: object) -> Mapping[str, Any] | None:
-    if criteria is None or isinstance(criteria, Mapping):
-        return criteria
-    raise SchemaInvalidError(
-        f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
-    )
 
 
 def _within(log: LogKey, chosen: Selection) -> Selection:

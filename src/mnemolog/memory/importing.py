@@ -10,6 +10,7 @@ from mnemolog.layouts.folder import FolderSource
 from mnemolog.layouts.sources import CountedSource, HeldSource
 from mnemolog.memory.import_report import ImportReport
 from mnemolog.memory.receiving import ImportHost, Receiver
+from mnemolog.model.given import place
 from mnemolog.model.ids import check_id
 from mnemolog.ports import Progress, unwatched
 
@@ -58,8 +59,7 @@ class Importing(ImportHost):
 
 def _source(given: object) -> FileSource:
     if isinstance(given, str | os.PathLike):
-        path = os.fspath(given)
-        return FolderSource(path if isinstance(path, str) else os.fsdecode(path))
+        return FolderSource(place(given, "source"))
     if isinstance(given, Mapping):
         return HeldSource(given)
     if isinstance(given, FileSource):

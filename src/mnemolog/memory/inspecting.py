@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from mnemolog.errors import SchemaInvalidError, shown
 from mnemolog.memory.leafing import Leafing
+from mnemolog.model import given, plain
 from mnemolog.model.entry import Entry
 from mnemolog.model.inspecting import DecayCurve, FileFact, Meant, PurgeRuns
 from mnemolog.model.times import to_text
@@ -19,6 +21,8 @@ from mnemolog.policy.selection import EVERYTHING, select
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited
 from mnemolog.ports.looking import looker_of
+
+_MOST_POINTS = 10_000
 
 
 class Inspecting(Leafing):
@@ -55,11 +59,14 @@ class Inspecting(Leafing):
         """How much of each type is left as it grows older, by the settings in force."""
         decay = self.settings.decay
         found = []
-        for kind in types:
+        steps = given.whole(points, "points")
+        if not 1 <= steps <= _MOST_POINTS:
+            raise SchemaInvalidError(f"points are 1 to {_MOST_POINTS:,}, not {shown(points)}.")
+        for kind in plain.strings(types, "types"):
             per_hour = decaying.rate(kind, decay)
             half = log(2) / per_hour if per_hour else None
             span = 8 * half if half else 24.0 * 365
-            hours = [span * step / (points - 1) for step in range(points)]
+            hours = [span * step / max(1, steps - 1) for step in range(steps)]
             left = tuple((round(at, 3), round(decaying.factor(kind, at, decay), 6)) for at in hours)
             found.append(
                 DecayCurve(type=kind, half_life_hours=half, floor=decay.minimum, points=left)

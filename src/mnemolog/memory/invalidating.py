@@ -11,9 +11,10 @@ import msgspec
 
 from mnemolog.errors import MnemologError, SessionError, StorageError
 from mnemolog.memory.keeping import Keeping
+from mnemolog.model import given, plain
 from mnemolog.model.lesson import OWN, Due, Lesson, Log, Plan
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_text
+from mnemolog.model.times import normalise, to_moment, to_text
 from mnemolog.policy import learning
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.learning import Marks
@@ -102,7 +103,8 @@ class Invalidating(Keeping):
         or so many lines came as turns make a session due.
         """
         self._for_worker()
-        moment = now or self._clock.now()
+        moment = self._clock.now() if now is None else to_moment(normalise(now, "now"))
+        plain.count(limit, "limit")
         knowledge = self.settings.knowledge
         idle = moment - timedelta(minutes=knowledge.idle_minutes)
         asked = Asked(to_text(moment), to_text(idle), knowledge.turn_threshold, limit)
@@ -168,6 +170,9 @@ class Invalidating(Keeping):
         Lines that came later, and what was said about them, stay: then the session is due again.
         """
         self._for_worker()
+        given.record(due, Due, "due")
+        given.whole(until, "until")
+        given.text(total, "total")
 
         def advanced(marks: Marks) -> Marks:
             is_ours = marks.processed_until == due.processed_until < until
@@ -182,6 +187,7 @@ class Invalidating(Keeping):
         Of the error only its code is kept, or the name of its class: never what it says.
         """
         self._for_worker()
+        given.record(due, Due, "due")
         code = error.code if isinstance(error, MnemologError) else type(error).__name__
         now = self._clock.now()
 
@@ -208,7 +214,7 @@ class Invalidating(Keeping):
 
     def _named_log(self, name: str) -> LogKey:
         """The log that a name means; a session's own name comes first."""
-        if name.startswith(OWN):
+        if given.text(name, "session_id").startswith(OWN):
             try:
                 self._manifest(name)
             except SessionError:
@@ -231,7 +237,9 @@ class Invalidating(Keeping):
 
     def _lease(self, what: str, whose: str) -> AbstractContextManager[bool]:
         self._for_worker()
-        return self._keeper.lease(f"{what}-{sha256(whose.encode()).hexdigest()[:32]}")
+        return self._keeper.lease(
+            f"{what}-{sha256(given.text(whose, 'name').encode()).hexdigest()[:32]}"
+        )
 
     @contextmanager
     def brought_back(self, session_id: str, log: Log = "session") -> Iterator[None]:

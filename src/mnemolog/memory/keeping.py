@@ -37,7 +37,7 @@ class Keeping(Proving):
         `query(include_archived=True)` still find it.
         """
         manifest = self._manifest(session_id)
-        self._not_for_agents("compact a session")
+        self.check_allowed("compact_session")
         limit = self._settings(manifest).storage.max_session_bytes
         return self._compact(manifest, limit)
 

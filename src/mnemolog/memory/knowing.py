@@ -5,7 +5,7 @@ from typing import Any
 
 from mnemolog.errors import NodeNotFoundError, NotAllowedError
 from mnemolog.memory.proposing import Change, Proposing
-from mnemolog.model import plain
+from mnemolog.model import given, plain
 from mnemolog.model.ids import check_id
 from mnemolog.model.lesson import source_name
 from mnemolog.model.node import (
@@ -69,7 +69,7 @@ class Knowing(Proposing):
         """
         user = self._reads(user_id)
         most = min(max(plain.count(limit, "limit") or 0, 1), _MOST_NAMES)
-        found = self._shelf.folder(user, path, after, most)
+        found = self._shelf.folder(user, path, given.text(after, "after"), most)
         if after or not found.branches or found.nodes > (plain.count(unfold, "unfold") or 0):
             return found
         return found._replace(leaves=tuple(self._shelf.tree(user, path)), branches=(), next="")
@@ -87,12 +87,13 @@ class Knowing(Proposing):
     ) -> list[str]:
         """The addresses of the nodes that rest on an entry; of its session's user if none is
         named."""
+        check_id(entry_id, "entry id")
         whose = user_id or self._manifest(session_id).user_id
         return self.citing(source_name(session_id, entry_id), user_id=whose)
 
     def citing(self, source: str, *, user_id: str | None = None) -> list[str]:
         """The same for a source as nodes name it: `<session>/<entry>`, or `/<entry>`."""
-        return self._shelf.citing(self._reads(user_id), source)
+        return self._shelf.citing(self._reads(user_id), given.text(source, "source"))
 
     def node_versions(self, address: str, *, user_id: str | None = None) -> list[NodeVersion]:
         """Every version of a node, oldest first; a hand edit that was not seen yet becomes one."""
@@ -303,8 +304,8 @@ class Knowing(Proposing):
             reason=self._reason(reason),
             hash="",
             text=None,
-            sources=plain.several(sources, "sources"),
-            plan=plan,
+            sources=tuple(given.text(one, "source") for one in plain.several(sources, "sources")),
+            plan=given.text(plan, "plan"),
         )
 
     # --- whose

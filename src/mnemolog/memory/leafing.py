@@ -9,7 +9,7 @@ import msgspec
 
 from mnemolog.errors import EntryNotFoundError, StorageError
 from mnemolog.memory.counting import Counting
-from mnemolog.model import plain
+from mnemolog.model import given, plain
 from mnemolog.model.entry import MARKS, type_name
 from mnemolog.model.ids import check_id
 from mnemolog.model.inspecting import Bucket, RawLine, Revision, Timeline, Told
@@ -50,8 +50,11 @@ class Leafing(Counting):
         last. An entry's place never changes, also when it is revised.
         """
         self._manifest(session_id)
-        most = max(1, min(limit, MOST))
-        wanted = _Wanted(types, agents, tags, text, with_hidden)
+        most = max(1, min(given.whole(limit, "limit"), MOST))
+        for name, place in (("after", after), ("before", before), ("around", around)):
+            if place is not None:
+                given.whole(place, name)
+        wanted = _Wanted(types, agents, tags, given.text(text, "text"), with_hidden)
         if around is not None:
             back = self._part(
                 session_id, wanted, Span(before=around + 1, backwards=True), most // 2 + 1
@@ -89,7 +92,7 @@ class Leafing(Counting):
 
     def revisions(self, session_id: str, memory_id: str) -> list[Revision]:
         """Every line about an entry that is still there, oldest first."""
-        log, _ = self._placed(session_id, memory_id)
+        log, _ = self._placed(session_id, check_id(memory_id, "memory id"))
         return [
             Revision(
                 entry=line,
@@ -104,6 +107,8 @@ class Leafing(Counting):
         self, session_id: str | None = None, *, skip: int = 0, limit: int | None = None
     ) -> list[Told]:
         """What was deleted and can still be brought back, latest first; of one session or all."""
+        plain.count(limit, "limit")
+        given.whole(skip, "skip")
         if session_id is not None:
             self._manifest(session_id)
         counter = counter_of(self._index)
@@ -126,7 +131,7 @@ class Leafing(Counting):
     def minimap(self, session_id: str, most: int = _BUCKETS) -> list[Bucket]:
         """A session in at most 400 parts: from where to where, when, and of which types."""
         self._manifest(session_id)
-        log, size = LogKey("session", session_id), max(1, min(most, _BUCKETS))
+        log, size = LogKey("session", session_id), max(1, min(given.whole(most, "most"), _BUCKETS))
         return self._leafed(lambda one: one.minimap(log, self._viewer, size))
 
     def _leafed(self, ask: Callable[[Leafer], T]) -> T:

@@ -10,7 +10,9 @@ from mnemolog.memory.invalidating import log_of
 from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.planning import Planning
 from mnemolog.memory.recalling import Recalling
+from mnemolog.model import given
 from mnemolog.model.entry import Entry
+from mnemolog.model.ids import check_id
 from mnemolog.model.lesson import Due, Lesson, Plan, Prompt
 from mnemolog.model.node import Leaf, Node, NodeHit, NodeVersion
 from mnemolog.model.query import KINDS, Query
@@ -70,7 +72,7 @@ class Learning(Planning, Recalling):
         """A session as it stands now: None if nothing in it is new, or if it is gone."""
         self._for_worker()
         try:
-            one = next(self._store.sessions(session_id))
+            one = next(self._store.sessions(check_id(session_id, "session id")))
         except SessionError:
             return None
         marks = learning.marks_of(one.manifest.markers)
@@ -79,7 +81,7 @@ class Learning(Planning, Recalling):
 
     def due_again(self, plan: Plan) -> Due | None:
         """What a plan was made for, as it stands now: None if nothing in it is new."""
-        if plan.log == "session":
+        if given.record(plan, Plan, "plan").log == "session":
             return self.due_session(plan.session_id)
         self._for_worker()
         found = self._unlearned_own(log_of(plan))
@@ -92,7 +94,7 @@ class Learning(Planning, Recalling):
         many characters it is the beginning: the rest is due again afterwards.
         """
         self._for_worker()
-        log = log_of(due)
+        log = log_of(given.record(due, Due, "due"))
         try:
             until, total = self._keeper.settled(log)
             manifest = self._facts(log)
@@ -196,4 +198,4 @@ class Learning(Planning, Recalling):
     def begin_memory_prompt(self, text: str) -> bool:
         """Put such a text there for people to edit; False if there is one, which stays."""
         self._for_worker()
-        return self._shelf.begin_prompt(text)
+        return self._shelf.begin_prompt(given.text(text, "text"))

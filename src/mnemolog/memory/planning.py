@@ -21,6 +21,7 @@ from mnemolog.errors import (
 from mnemolog.memory.invalidating import Invalidating, log_of
 from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.proving import LONGEST_REASON
+from mnemolog.model import given
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.lesson import Applied, Edit, Lesson, Plan, Proposal, Source, Waiting, checked
 from mnemolog.model.node import NodeReceipt
@@ -40,6 +41,8 @@ class Planning(Invalidating, Knowing):
         An edit that does not say what it rests on rests on the whole lesson.
         """
         self._for_worker()
+        given.record(lesson, Lesson, "lesson")
+        given.text(by, "by")
         edits = tuple(
             _with_sources(self._as_it_stands(lesson.user_id, edit), lesson)
             for edit in checked(proposal).edits
@@ -71,7 +74,7 @@ class Planning(Invalidating, Knowing):
     def strike_plan(self, plan: Plan) -> None:
         """Forget about a plan: it was applied, or never will be."""
         self._for_worker()
-        self._shelf.strike_plan(plan.id)
+        self._shelf.strike_plan(given.record(plan, Plan, "plan").id)
 
     def apply_plan(self, plan: Plan) -> Applied:
         """Write a plan's edits to the nodes, or into the review; safe to repeat.
@@ -79,6 +82,7 @@ class Planning(Invalidating, Knowing):
         Whatever the outcome but `applied`, the plan is struck out: it has to be made anew.
         """
         self._for_worker()
+        given.record(plan, Plan, "plan")
         done: list[Applied] = []
         with ExitStack() as undone:
             undone.callback(self._shelf.strike_plan, plan.id)

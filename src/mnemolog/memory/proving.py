@@ -78,8 +78,9 @@ class Proving(Base):
             raise SchemaInvalidError(
                 f"A reason is a text of up to {LONGEST_REASON} characters.", field="reason"
             )
-        redact = self._redact(self.settings) if given else None
-        return str(redact(given)[0]) if redact else given
+        reason = plain.plain_text(given, [])
+        redact = self._redact(self.settings) if reason else None
+        return str(redact(reason)[0]) if redact else reason
 
     def _audited(
         self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]

@@ -103,7 +103,8 @@ class Purging(Forgetting):
         if work.is_automatic and not privacy.auto_purge:
             return
         last = self._store.read(log, OWNER, last=0).summary.last_seq
-        found = due(self._kept(log, manifest), Terms(privacy, work.now))
+        terms = Terms(privacy, work.now)
+        found = due(self._kept(log, manifest, terms), terms)
         work.spared(log, found.spared)
         if work.is_dry:
             work.erased(log, found)
@@ -118,12 +119,19 @@ class Purging(Forgetting):
                 work.erased(log, found)
             work.hidden(log, self._bury(log, found.hide))
 
-    def _kept(self, log: LogKey, manifest: Manifest | None) -> Kept:
-        living = self._store.read(log, OWNER).entries
+    def _kept(self, log: LogKey, manifest: Manifest | None, terms: Terms) -> Kept:
+        """What a log holds; of one that is in use only what may be overdue is read."""
         hidden = self._keeper.hidden(log, OWNER)
+        if manifest is None or manifest.archived_at is None:
+            living = self._store.read(log, OWNER, before=terms.latest or "").entries
+        else:
+            living = self._store.read(log, OWNER).entries
         if manifest is None:
             return Kept(living, hidden)
-        return Kept(living, hidden, self._keeper.moved(log.id), manifest.archived_at)
+        moved = self._keeper.moved(log.id)
+        # A newer revision of it in the log has a life of its own.
+        moved = {name: one for name, one in moved.items() if not self._keeper.knows(log, name)}
+        return Kept(living, hidden, moved, manifest.archived_at)
 
     def _erase_hidden(
         self, log: LogKey, entries: tuple[Entry, ...], last: int, before: Manifest | None

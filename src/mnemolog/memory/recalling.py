@@ -34,17 +34,21 @@ class Recalling(Getting, Finding):
 
         First the profile (the preferences in force), then the run's notes and the plan, then the
         entries and nodes that fit the query best: of all sessions of the session's user, or without
-        a session of all that this handle may see.
+        a session of all that this handle may see. Where not everything fits, long ones come as the
+        passages that bear on the query.
         """
         budget = plain.count(max_tokens, "max_tokens") or 0
         if not isinstance(query, str):
             raise InvalidQueryError(f"The query must be a text, not {shown(query)}.")
+        if run is not None and not callable(getattr(run, "notes", None)):
+            raise InvalidQueryError(f"The run must be one that `run` opened, not {shown(run)}.")
         parts = [Part("Profile", self._profile(session_id))]
         if run is not None:
             parts += [Part("Notes of this run", run.notes("run")), Part("Plan", run.notes("plan"))]
         known = {entry.id for part in parts for entry in part.entries}
         recalled = self._recalled(session_id, query) if query.strip() else []
-        parts.append(Part("Recalled", [one for one in recalled if one.id not in known]))
+        news = [one for one in recalled if one.id not in known]
+        parts.append(Part("Recalled", news, query))
         block = assemble(parts, budget)
         if run is not None:
             _hand(run, block.text, parts)

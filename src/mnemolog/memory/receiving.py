@@ -1,7 +1,8 @@
 """Receiving: what a layout finds in foreign files becomes sessions and entries, in batches."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 
@@ -12,9 +13,11 @@ from mnemolog.errors import (
     MnemologError,
     SchemaInvalidError,
     SessionError,
+    SessionExistsError,
     SessionNotFoundError,
     SettingsError,
     SizeLimitError,
+    taken_session,
 )
 from mnemolog.layouts.contract import (
     EntryFound,
@@ -25,12 +28,14 @@ from mnemolog.layouts.contract import (
     Tombstone,
 )
 from mnemolog.memory.import_report import ImportReport, count_kind
+from mnemolog.memory.import_target import Away, Held, Target
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
 from mnemolog.model import plain
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id, check_name
+from mnemolog.model.session import Session
 from mnemolog.model.times import normalise
 from mnemolog.policy import drafting
 from mnemolog.policy.drafting import Circumstances
@@ -47,31 +52,8 @@ class ImportHost(Sessions, Writing):
     """A memory, as far as an import needs it."""
 
 
-class _Held(NamedTuple):
-    found: EntryFound
-    entry: Entry
-
-
-class _Away(NamedTuple):
-    """Ids that have no living line in a log: deleted ones, and those moved to the archive."""
-
-    deleted: frozenset[str] = frozenset()
-    moved: frozenset[str] = frozenset()
-
-
-class _Target:
-    """Where entries go: one log, and what of it was written by this import."""
-
-    def __init__(self, log: LogKey, session: str | None, user: str | None, exists: bool) -> None:
-        self.log = log
-        self.session = session
-        self.user = user
-        self.exists = exists
-        self.refusal: MnemologError | None = None
-        self.written: set[str] = set()
-        self.away: _Away | None = None
-        self.held: list[_Held] = []
-        self.size = 0
+class _OvertakenError(Exception):
+    """Somebody else stored one of the same ids between a look and a write."""
 
 
 class Receiver:
@@ -81,7 +63,7 @@ class Receiver:
         self._memory = memory
         self._report = report
         self._prefix = prefix
-        self._targets: dict[tuple[LogKey, str | None], _Target] = {}
+        self._targets: dict[tuple[LogKey, str | None], Target] = {}
         self._held = 0
         self._size = 0
 
@@ -103,11 +85,11 @@ class Receiver:
 
     # --- sessions
 
-    def _session(self, found: SessionFound) -> _Target:
+    def _session(self, found: SessionFound) -> Target:
         key = LogKey("session", f"{self._prefix}{found.id}")
         target = self._targets.get((key, key.id))
         if target is None:
-            target = self._targets[key, key.id] = _Target(key, key.id, None, exists=False)
+            target = self._targets[key, key.id] = Target(key, key.id, None, exists=False)
             try:
                 self._settle(target, found)
             except (InputError, SessionError) as error:
@@ -115,14 +97,12 @@ class Receiver:
                 self._report.refuse(found.file, None, error.message, error.code)
         return target
 
-    def _settle(self, target: _Target, found: SessionFound) -> None:
+    def _settle(self, target: Target, found: SessionFound) -> None:
         """Find the session, or make it; refuse one that belongs to somebody else."""
         facts = self._facts(found)
         try:
-            known = self._memory.load_session(target.log.id)
+            known = self._known(target, facts)
         except SessionNotFoundError:
-            target.user = facts["user_id"]
-            self._create(target, facts)
             self._report.sessions["created"] += 1
             return
         agents = set(facts["agent_ids"])
@@ -134,6 +114,19 @@ class Receiver:
             )
         target.user, target.exists = known.user_id, True
         self._report.sessions["existing"] += 1
+
+    def _known(self, target: Target, facts: dict[str, Any]) -> Session:
+        """The session that is there; makes it and raises `SessionNotFoundError` if none is."""
+        try:
+            return self._memory.load_session(target.log.id)
+        except SessionNotFoundError:
+            try:
+                self._create(target, facts)
+            except SessionExistsError as taken:
+                with suppress(SessionNotFoundError):  # it is not for this view to see
+                    return self._memory.load_session(target.log.id)
+                raise taken from None
+            raise
 
     def _facts(self, found: SessionFound) -> dict[str, Any]:
         check_id(found.id, "session id")
@@ -152,16 +145,30 @@ class Receiver:
             facts["settings"] = found.settings
         return facts
 
-    def _create(self, target: _Target, facts: dict[str, Any]) -> None:
-        if self._report.dry_run:
-            return
+    def _create(self, target: Target, facts: dict[str, Any]) -> None:
+        """Make a session; in a dry run only see whether it could be made."""
+        memory = self._memory
         try:
-            self._memory.create_session(session_id=target.session, **facts)
-        except SettingsError:
+            begun = memory._begun(session_id=target.session, **facts)
+        except (SettingsError, SchemaInvalidError):
+            if facts.pop("settings", None) is None:
+                raise
+            begun = memory._begun(session_id=target.session, **facts)
             count_kind(self._report.adjusted, "a session's settings were not taken over")
-            del facts["settings"]
-            self._memory.create_session(session_id=target.session, **facts)
-        target.exists = True
+        target.user = begun.user_id
+        if not self._report.dry_run:
+            memory.create_session(session_id=target.session, **facts)
+            target.exists = True
+        elif self._is_taken(target.log.id):
+            raise taken_session(target.log.id)
+
+    def _is_taken(self, session_id: str) -> bool:
+        """Whether there is a session of this id that this view does not see."""
+        try:
+            self._memory._store.load(session_id)
+        except SessionNotFoundError:
+            return False
+        return True
 
     # --- entries
 
@@ -170,15 +177,15 @@ class Receiver:
             target = self._target(found)
             if target.refusal is not None:
                 raise target.refusal
-            entry, notes = self._checked(target, found)
+            entry, notes, hidden = self._checked(target, found)
         except (InputError, SessionError) as error:
             self._report.refuse(found.file, found.line, error.message, error.code)
             return
         for note in notes:
             count_kind(self._report.adjusted, note.partition(";")[0] if "future" in note else note)
-        self._hold(target, _Held(found, entry))
+        self._hold(target, Held(found, entry, hidden))
 
-    def _target(self, found: EntryFound) -> _Target:
+    def _target(self, found: EntryFound) -> Target:
         scope, user = found.record.get("scope", "session"), found.record.get("user_id")
         if found.session is not None:
             if scope in ("user", "shared"):
@@ -190,7 +197,7 @@ class Receiver:
             name = check_id(user, "user id")
             key = LogKey("user", self._memory._may_reach_user(name, None))
         session = self._written_in(found.written_in)
-        return self._targets.setdefault((key, session), _Target(key, session, None, exists=True))
+        return self._targets.setdefault((key, session), Target(key, session, None, exists=True))
 
     def _written_in(self, session: object) -> str | None:
         """The session that a user's own or a shared entry came from, if it came as well."""
@@ -198,18 +205,24 @@ class Receiver:
         known = self._targets.get((key, key.id))
         return None if known is None or known.refusal is not None else key.id
 
-    def _checked(self, target: _Target, found: EntryFound) -> tuple[Entry, tuple[str, ...]]:
-        if target.exists and target.session is not None:
-            where = self._memory._where(target.session)
-        else:  # in a dry run it never will
-            anywhere = self._memory._where(None)
-            where = msgspec.structs.replace(
-                anywhere, session_id=target.session, user_id=target.user
-            )
-        drafted = drafting.draft(found.record, where)
-        return drafted.entry, drafted.notes
+    def _checked(
+        self, target: Target, found: EntryFound
+    ) -> tuple[Entry, tuple[str, ...], tuple[str, ...]]:
+        drafted = drafting.draft(found.record, self._where(target))
+        return drafted.entry, drafted.notes, drafted.hidden
 
-    def _hold(self, target: _Target, one: _Held) -> None:
+    def _where(self, target: Target) -> Circumstances:
+        """Where an entry is written; of a session that a dry run does not make, as if it had."""
+        session = target.session
+        if session is None:
+            return self._memory._where(None)
+        told = self._targets[LogKey("session", session), session]
+        if told.exists:
+            return self._memory._where(session)
+        anywhere = self._memory._where(None)
+        return msgspec.structs.replace(anywhere, session_id=session, user_id=told.user)
+
+    def _hold(self, target: Target, one: Held) -> None:
         size = len(msgspec.json.encode(one.entry))
         target.held.append(one)
         target.size += size
@@ -220,14 +233,27 @@ class Receiver:
         elif self._held >= _HELD or self._size >= _HELD_BYTES:
             self.finish()
 
-    def _flush(self, target: _Target) -> None:
+    def _flush(self, target: Target) -> None:
         held, target.held = target.held, []
         self._held -= len(held)
         self._size -= target.size
         target.size = 0
-        if not held:
-            return
-        before, deleted = self._present(target, held), self._away(target).deleted
+        self._take_in(target, held)
+
+    def _take_in(self, target: Target, held: list[Held]) -> None:
+        while held:
+            new, held = self._absent(target, held), []
+            if self._report.dry_run:
+                self._pretend(target, new)
+            elif new:
+                try:
+                    self._store(target, new)
+                except _OvertakenError:
+                    target.away, held = None, new  # look again
+
+    def _absent(self, target: Target, held: Sequence[Held]) -> list[Held]:
+        """What is not there yet, and was not deleted there; the rest is counted."""
+        before, deleted = self._present(target, held), self._away(target).deleted - target.written
         new = []
         for one in held:
             if one.entry.id in before:
@@ -236,43 +262,43 @@ class Receiver:
                 count_kind(self._report.skipped, "deleted here")
             else:
                 new.append(one)
-        if self._report.dry_run:
-            self._pretend(target, new)
-        elif new:
-            self._store(target, new)
+        return new
 
-    def _present(self, target: _Target, held: Sequence[_Held]) -> set[str]:
-        """Ids that were there before this import began."""
+    def _present(self, target: Target, held: Sequence[Held]) -> set[str]:
+        """Ids that were there before this import came to them."""
         if not target.exists:
             return set()
         ids = [one.entry.id for one in held]
-        found = self._memory._store.read(target.log, self._memory._viewer, ids=ids).entries
-        return {entry.id for entry in found} - target.written | self._away(target).moved
+        reading = self._memory._store.read(target.log, self._memory._viewer, ids=ids)
+        target.seen = reading.summary.last_seq
+        return {entry.id for entry in reading.entries} - target.written | self._away(target).moved
 
-    def _away(self, target: _Target) -> _Away:
-        """What an import must not bring back; looked up once, before anything is written."""
+    def _away(self, target: Target) -> Away:
+        """What an import must not bring back; looked up once, unless others write the same."""
         if target.away is None:
             keeper = self._memory._kept_by if target.exists else None
-            target.away = _Away() if keeper is None else self._look_away(keeper, target.log)
+            target.away = Away() if keeper is None else self._look_away(keeper, target.log)
         return target.away
 
-    def _look_away(self, keeper: Keeper, log: LogKey) -> _Away:
+    def _look_away(self, keeper: Keeper, log: LogKey) -> Away:
         hidden = {one.entry.id for one in keeper.hidden(log, self._memory._viewer)}
         moved = keeper.moved(log.id) if log.kind == "session" else {}
         hidden |= {name for name, one in moved.items() if one.died is not None}
-        return _Away(frozenset(hidden), frozenset(moved) - hidden)
+        return Away(frozenset(hidden), frozenset(moved) - hidden)
 
-    def _pretend(self, target: _Target, new: Sequence[_Held]) -> None:
+    def _pretend(self, target: Target, new: Sequence[Held]) -> None:
         for one in new:
             self._count(one, is_revision=one.entry.id in target.written)
             target.written.add(one.entry.id)
 
-    def _count(self, one: _Held, *, is_revision: bool) -> None:
+    def _count(self, one: Held, *, is_revision: bool) -> None:
         report = self._report
         counter = report.revised if is_revision else report.stored
         (report.deleted if one.found.deleted else counter)[one.entry.type] += 1
+        for kind in one.hidden:
+            count_kind(report.redactions, kind)
 
-    def _store(self, target: _Target, new: Sequence[_Held]) -> None:
+    def _store(self, target: Target, new: Sequence[Held]) -> None:
         try:
             receipts = self._written(target, new)
         except SizeLimitError as error:
@@ -283,15 +309,13 @@ class Receiver:
                 self._refuse(new, error)
                 return
             for one in new:  # only what is at fault is refused
-                self._store(target, [one])
+                self._take_in(target, [one])
         else:
             for one, receipt in zip(new, receipts, strict=True):
                 self._tally(target, one, receipt)
 
-    def _written(self, target: _Target, new: Sequence[_Held]) -> list[Receipt]:
+    def _written(self, target: Target, new: Sequence[Held]) -> list[Receipt]:
         """Store them; what was deleted where it comes from gets its tombstone in the same write."""
-        if not any(one.found.deleted for one in new):
-            return self._memory._write(target.session, [one.found.record for one in new])
         where = self._memory._where(target.session)
         writes: list[Write] = []
         for one in new:
@@ -299,9 +323,24 @@ class Receiver:
             writes.append(write)
             if one.found.deleted is not None:
                 writes.append(self._tombstone(one.found.deleted, write.entry.id, where))
+        writes[0] = writes[0]._replace(check=self._unless_overtaken(target, new))
         receipts = self._memory._append(target.log, writes, where)
         pairs = zip(writes, receipts, strict=True)
         return [receipt for write, receipt in pairs if write.entry.target is None]
+
+    def _unless_overtaken(self, target: Target, new: Sequence[Held]) -> Callable[[int], None]:
+        """Refuses to write over what somebody else stored under one of these ids meanwhile."""
+        memory, seen = self._memory, target.seen
+        ids = tuple({one.entry.id for one in new} - target.written)
+
+        def check(last_seq: int) -> None:
+            if last_seq == seen or memory._kept_by is None or not ids:
+                return
+            living = memory._store.read(target.log, memory._viewer, ids=ids).entries
+            if any(living) or memory._kept_by.hidden(target.log, memory._viewer, *ids):
+                raise _OvertakenError
+
+        return check
 
     def _tombstone(self, told: Tombstone, identifier: str, where: Circumstances) -> Write:
         """It arrives now, and can be undone from now on for as long as any other."""
@@ -314,7 +353,7 @@ class Receiver:
             then = now
         return Write(msgspec.structs.replace(marking.entry, timestamp=then, at=now))
 
-    def _use(self, target: _Target, one: _Held) -> None:
+    def _use(self, target: Target, one: Held) -> None:
         """As often as it was used there, unless it was there or is nobody's session's."""
         if target.log.kind != "session" or not one.found.uses or self._memory._kept_by is None:
             return
@@ -324,14 +363,12 @@ class Receiver:
             at = one.entry.timestamp
         self._memory._kept_by.use(target.log.id, [one.entry.id] * one.found.uses, at)
 
-    def _refuse(self, held: Sequence[_Held], error: MnemologError) -> None:
+    def _refuse(self, held: Sequence[Held], error: MnemologError) -> None:
         for one in held:
             self._report.refuse(one.found.file, one.found.line, error.message, error.code)
 
-    def _tally(self, target: _Target, one: _Held, receipt: Receipt) -> None:
+    def _tally(self, target: Target, one: Held, receipt: Receipt) -> None:
         if receipt.id not in target.written:
             self._use(target, one)
         target.written.add(receipt.id)
         self._count(one, is_revision=receipt.status == "revised")
-        for kind in receipt.redactions:
-            count_kind(self._report.redactions, kind)

@@ -135,16 +135,16 @@ class Redacting(Forgetting):
 
         False if there is no entry to revise.
         """
-        for attempt in range(_TRIES):
-            writes = self._clean_writes(log, identifier, redact)
+        failed = 0
+        while writes := self._clean_writes(log, identifier, redact):
             try:
-                if writes:
-                    self._store.append(log, writes, self._viewer, _unbounded(self.settings.storage))
-                return bool(writes)
+                self._store.append(log, writes, self._viewer, _unbounded(self.settings.storage))
+                return True
             except ConcurrentModificationError:
-                if attempt == _TRIES - 1:
+                failed += 1
+                if failed == _TRIES:
                     raise
-        raise AssertionError("unreachable")
+        return False
 
     def _clean_writes(self, log: LogKey, identifier: str, redact: Redact) -> list[Write]:
         now = self._clock.now()

@@ -1,6 +1,6 @@
 """Reviewing: proposals that wait for a person's yes."""
 
-from mnemolog.errors import NodeNotFoundError
+from mnemolog.errors import NodeNotFoundError, shown
 from mnemolog.memory.consolidating import Consolidating
 from mnemolog.model.lesson import Waiting
 from mnemolog.model.node import Hunk, Node, NodeReceipt
@@ -79,8 +79,8 @@ class Reviewing(Consolidating):
         raise _not_waiting(proposal_id)
 
 
-def _not_waiting(proposal_id: str) -> NodeNotFoundError:
+def _not_waiting(proposal_id: object) -> NodeNotFoundError:
     return NodeNotFoundError(
-        f"No proposal {proposal_id!r:.80} waits.",
+        f"No proposal {shown(proposal_id, 80)} waits.",
         advice="`mnemolog review list` shows what does.",
     )

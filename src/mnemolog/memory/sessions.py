@@ -19,7 +19,7 @@ from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import normalise, to_text
 from mnemolog.policy import quota
-from mnemolog.ports import Listed, Wanted
+from mnemolog.ports import LeftOut, Listed, Wanted
 from mnemolog.settings import Settings
 
 STATES = ("active", "idle", "archived", "deleted")
@@ -41,6 +41,24 @@ class Sessions(Base):
         created_at: object = None,
     ) -> Session:
         """Create a session; an agent's view adds the agent itself to `agent_ids`."""
+        manifest = self._begun(
+            user_id, agent_ids, metadata, preferences, settings, session_id, created_at
+        )
+        self._store.create(manifest)
+        tell("session.created", manifest.session_id)
+        return _session(Listed(manifest, 0, None))
+
+    def _begun(
+        self,
+        user_id: str | None = None,
+        agent_ids: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        preferences: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+        session_id: str | None = None,
+        created_at: object = None,
+    ) -> Manifest:
+        """A session as it would be created, checked; nothing is stored."""
         now = self._clock.now()
         agents = check_agents(agent_ids)
         if self._viewer.agent is not None and self._viewer.agent not in agents:
@@ -59,9 +77,7 @@ class Sessions(Base):
             settings=overrides,
         )
         quota.check_envelope(len(msgspec.json.encode(manifest)))
-        self._store.create(manifest)
-        tell("session.created", manifest.session_id)
-        return _session(Listed(manifest, 0, None))
+        return manifest
 
     def _clean(
         self, given: Mapping[str, Any] | None, what: str, settings: Settings
@@ -156,6 +172,11 @@ class Sessions(Base):
             with suppress(StorageError):  # derived: without it every session is looked at
                 return [_session(one) for one in self._index.sessions(wanted, self._viewer)]
         return _chosen([_session(one) for one in self._visible()], wanted)
+
+    def _every(self, left_out: LeftOut) -> list[Session]:
+        """Every session that this handle may see; `left_out` is told of those that cannot be
+        read."""
+        return [_session(one) for one in self._visible(left_out)]
 
 
 def _chosen(found: list[Session], wanted: Wanted) -> list[Session]:

@@ -4,16 +4,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mnemolog.errors import InvalidQueryError, SchemaInvalidError, StorageError
+from mnemolog.errors import (
+    InvalidQueryError,
+    MnemologError,
+    SchemaInvalidError,
+    SessionNotFoundError,
+    StorageError,
+)
 from mnemolog.layouts.contract import Bundle, Derived, SessionOut, Tombstone
 from mnemolog.memory.getting import Getting
 from mnemolog.memory.sessions import Sessions
 from mnemolog.model.entry import Entry
 from mnemolog.model.ids import check_name
+from mnemolog.model.node import Node
 from mnemolog.model.session import Session
 from mnemolog.model.times import hours_between, to_text
 from mnemolog.policy import decay as decaying
-from mnemolog.policy.access import may_see
+from mnemolog.policy.access import OWNER, may_see
 from mnemolog.policy.importance import importance
 from mnemolog.ports import SHARED, LogKey
 
@@ -59,6 +66,8 @@ class Gathering:
         self._memory = memory
         self._export_index = index
         self._subject = subject
+        self.warnings: list[str] = []
+        """What could not be read, and why; for the owner alone."""
         self._sessions = sorted(self._all(), key=lambda one: (one.created_at, one.id))
 
     @property
@@ -70,7 +79,13 @@ class Gathering:
         subject = self._subject
         if subject.session_id is not None:
             return [self._memory.load_session(subject.session_id)]
-        return self._memory.list_sessions()
+        # By the logs themselves: a catalogue does not tell of those that cannot be read.
+        return self._memory._every(self._left_out)
+
+    def _left_out(self, name: str, error: MnemologError) -> None:
+        """One that cannot be read must not keep the others, and nobody may think it was there."""
+        if self._memory._viewer == OWNER:
+            self.warnings.append(f"{name} is left out: {error}")
 
     def bundle(self) -> Bundle:
         """Everything that belongs to the subject; the sessions are read as they are taken."""
@@ -78,20 +93,49 @@ class Gathering:
             self._subject.shown(),
             to_text(self._memory._clock.now()),
             self._sessions_out(),
-            {user: own for user in self._users() if (own := self._own_log(user))},
+            {user: own for user in self._users() if (own := self._own_or_none(user))},
             self._chosen(SHARED, self._is_shared_with()),
+            self.warnings,
+            {user: known for user in self._known() if (known := self._graph(user))},
         )
 
+    def _known(self) -> list[str]:
+        """Whose graph belongs to the subject; an agent's view has none."""
+        memory, subject = self._memory, self._subject
+        is_whole = subject.session_id is None and subject.agent_id is None
+        if not is_whole or memory._viewer.agent is not None or memory._shelved_by is None:
+            return []
+        wanted = subject.user_id or memory._viewer.user
+        if subject.user_id is not None:
+            memory._may_reach_user(subject.user_id, None)
+        return memory._shelf.users() if wanted is None else [wanted]
+
+    def _graph(self, user: str) -> list[Node]:
+        return list(self._memory._shelf.nodes(user))
+
     def _sessions_out(self) -> Iterator[SessionOut]:
-        subject = self._subject
         for session in self._sessions:
-            living = self._memory.get_entries(session.id)
-            is_whole, wanted = self._of_session(session)
-            found = sorted([*living, *self._moved(session.id)], key=lambda entry: entry.seq)
-            entries = [entry for entry in found if is_whole or wanted(entry)]
-            is_named = subject.agent_id is not None and subject.agent_id in session.agent_ids
-            if is_whole or is_named or entries:
-                yield self._out(session, entries, is_whole, living.warnings)
+            try:
+                found = self._session_out(session)
+            except SessionNotFoundError:
+                continue  # it went meanwhile
+            except MnemologError as error:
+                if self._subject.session_id is not None:
+                    raise
+                self._left_out(session.id, error)
+                continue
+            if found is not None:
+                yield found
+
+    def _session_out(self, session: Session) -> SessionOut | None:
+        living = self._memory.get_entries(session.id)
+        is_whole, wanted = self._of_session(session)
+        found = sorted([*living, *self._moved(session.id)], key=lambda entry: entry.seq)
+        entries = [entry for entry in found if is_whole or wanted(entry)]
+        agent = self._subject.agent_id
+        if not (is_whole or entries or (agent is not None and agent in session.agent_ids)):
+            return None
+        return self._out(session, entries, is_whole, living.warnings)
 
     def _moved(self, session_id: str) -> list[Entry]:
         """What a compaction moved to the archive is as much a part of the session as the rest."""
@@ -118,13 +162,30 @@ class Gathering:
         return True, lambda entry: True
 
     def _users(self) -> list[str]:
-        """Whose own logs to look at."""
+        """Whose own logs to look at; a user's stays when the last session of theirs is gone."""
         known = {one.user_id for one in self._sessions if one.user_id is not None}
         wanted = self._subject.user_id
         if wanted is None:
-            return sorted(known)
+            return sorted(known | self._without_sessions())
         self._memory._may_reach_user(wanted, wanted if wanted in known else None)
         return [wanted]
+
+    def _without_sessions(self) -> set[str]:
+        memory = self._memory
+        if self._subject.session_id is not None or memory._kept_by is None:
+            return set()
+        if memory._viewer == OWNER:
+            return set(memory._kept_by.users())
+        return set() if memory._viewer.user is None else {memory._viewer.user}
+
+    def _own_or_none(self, user: str) -> list[Entry]:
+        try:
+            return self._own_log(user)
+        except MnemologError as error:
+            if self._subject.user_id is not None:
+                raise
+            self._left_out(f"the log of the user {user}", error)
+            return []
 
     def _own_log(self, user: str) -> list[Entry]:
         subject = self._subject
