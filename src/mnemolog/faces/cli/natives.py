@@ -17,7 +17,7 @@ NATIVE = "native"
 
 def export_native(
     call: Call, session: str | None, user: str | None, writer: str | None, out: str | None
-) -> None:
+) -> int:
     """Write whole logs to one new file."""
     if out is None or writer is not None:
         raise click.UsageError(
@@ -25,9 +25,10 @@ def export_native(
         )
     with call.memory() as memory, progress("exporting") as bar:
         done = memory.export_native(out, session_id=session, user_id=user, progress=bar)
+    code = exits.WARNINGS if done.left_out else exits.OK
     if call.as_json:
         screen.emit(done._asdict())
-        return
+        return code
     screen.say(
         (f"{done.lines:,} lines of {done.logs:,} logs are in ", "good"),
         done.path,
@@ -37,6 +38,7 @@ def export_native(
         screen.say(f"and {done.files:,} files of graphs")
     for folder in done.left_out:
         screen.warn(f"left out: {folder}")
+    return code
 
 
 def import_native(call: Call, path: str, dry_run: bool, prefix: str) -> int:

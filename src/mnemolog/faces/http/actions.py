@@ -163,6 +163,7 @@ def _erased(receipts: list[Erasure]) -> dict[str, Any]:
 
 
 def _plan_delete_session(order: Order) -> Draft:
+    order.memory.check_allowed("delete_session")
     draft = session_draft(order, "Delete")
     sentence = f"{draft.sentence} {many(len(draft.files), 'file')} removed for ever."
     return _forever(order, draft, sentence)
@@ -177,6 +178,7 @@ def _delete_session(order: Order, progress: Progress | None) -> Done:
 
 
 def _plan_archive(order: Order) -> Draft:
+    order.memory.check_allowed("archive_session")
     draft = session_draft(order, "Archive")
     return draft._replace(sentence=f"{draft.sentence} Still read and searched; a write restores.")
 

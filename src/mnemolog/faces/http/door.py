@@ -62,7 +62,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-class Visit(NamedTuple):
+class Arrival(NamedTuple):
     """A request that came in: who asks, what they may see, and what it goes by in the log."""
 
     request_id: str
@@ -88,7 +88,7 @@ class Places(NamedTuple):
     page: App
 
 
-class Terms(NamedTuple):
+class Allowance(NamedTuple):
     """How much the door lets through."""
 
     per_minute: int
@@ -105,7 +105,7 @@ class Door:
         places: Places,
         desk: Desk,
         doorway: Doorway,
-        terms: Terms,
+        terms: Allowance,
         note: Callable[[Seen], None],
     ) -> None:
         self._places = places
@@ -115,7 +115,7 @@ class Door:
         self._failures = Rate(120, 60)
         self.use(terms)
 
-    def use(self, terms: Terms) -> None:
+    def use(self, terms: Allowance) -> None:
         """Let so much through from now on."""
         self._terms = terms
         self._rate = Rate(terms.per_minute, max(50, terms.per_minute // 20))
@@ -159,7 +159,7 @@ class Door:
         if known is not None:
             reach = _reach(known, path, given)
             _check_writing(known, reach, scope["method"], path)
-            scope[VISIT] = Visit(request_id, known, reach)
+            scope[VISIT] = Arrival(request_id, known, reach)
         most = self._most(path)
         _check_length(given, most)
         _check_framed_once(given)

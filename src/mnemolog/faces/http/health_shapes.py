@@ -105,7 +105,7 @@ class AuditList(msgspec.Struct, kw_only=True):
 
 
 class Fix(msgspec.Struct, kw_only=True):
-    """What to do about a finding."""
+    """What to do about a finding; `plan` is the action of a plan that does it."""
 
     command: str
     plan: str | None = None

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 from litestar import Request
 from litestar.di import NamedDependency
 
-from mnemolog.faces.http.door import VISIT, Visit
+from mnemolog.faces.http.door import VISIT, Arrival
 from mnemolog.faces.http.feeds import Feeds
 from mnemolog.faces.http.jobs import Job, Jobs
 from mnemolog.faces.http.metrics import Figures
@@ -127,7 +127,7 @@ Row = TypeVar("Row", bound=_AboutSession)
 class Caller:
     """One request's way to the memory: as whom it asks, and what it may do."""
 
-    def __init__(self, house: House, visit: Visit) -> None:
+    def __init__(self, house: House, visit: Arrival) -> None:
         self.house = house
         self.known = visit.known
         self.reach = visit.reach

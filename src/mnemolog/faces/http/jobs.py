@@ -12,13 +12,16 @@ import msgspec
 
 from mnemolog.errors import MnemologError
 from mnemolog.faces.http import logs
-from mnemolog.faces.http.passes import Scope, utc_now
+from mnemolog.faces.http.passes import Scope, greediest, utc_now
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.model.times import to_text
 from mnemolog.stores.files.serving.job_file import JobFile
 
 _MOST_KEPT = 200
 _MOST_OPEN = 100
+# Of these so many are for one scope at most, and so many for nobody but who sees everything.
+_MOST_OF_ONE = 20
+_FOR_OWNERS = 20
 _AT_ONCE = 2
 _STOPPABLE = ("verify", "export", "import (dry run)")
 
@@ -108,17 +111,33 @@ class Jobs:
         )
         progress = Progress(job, lambda one: self._tell(one, scope))
         with self._mutex:
-            if len(self._progress) >= _MOST_OPEN:
-                raise RefusedError(503, "E_BUSY", "Too many jobs wait already.", retry_after=5)
+            self._check_room(scope)
             self._known[job.id] = (job, scope)
             self._progress[job.id] = progress
-            over = [name for name in self._known if name not in self._progress]
-            for name in over[: len(self._known) - _MOST_KEPT]:
-                del self._known[name]
+            self._make_room()
         self._keep()
         future = self._pool.submit(self._run, job, work, progress, scope)
         future.add_done_callback(lambda one: self._after(one, job, scope))
         return job
+
+    def _check_room(self, scope: Scope) -> None:
+        owners = Scope()
+        waiting = [self._known[name][1] for name in self._progress]
+        narrowed = [one for one in waiting if one != owners]
+        is_busy = scope != owners and (
+            waiting.count(scope) >= _MOST_OF_ONE or len(narrowed) >= _MOST_OPEN - _FOR_OWNERS
+        )
+        if is_busy or len(waiting) >= _MOST_OPEN:
+            raise RefusedError(503, "E_BUSY", "Too many jobs wait already.", retry_after=5)
+
+    def _make_room(self) -> None:
+        """Forget the oldest of those that ended, of whoever has most of them."""
+        over = [name for name in self._known if name not in self._progress]
+        while over and len(self._known) > _MOST_KEPT:
+            most = greediest(self._known[name][1] for name in over)
+            name = next(name for name in over if self._known[name][1] == most)
+            over.remove(name)
+            del self._known[name]
 
     def all(self, scope: Scope) -> list[Job]:
         """The jobs of a scope and of those within it, latest first."""

@@ -2,7 +2,8 @@
 
 import hmac
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -34,6 +35,11 @@ class Scope(NamedTuple):
         """Whether everything in another scope is in this one too."""
         is_agents = not self.agents or bool(other.agents and {*other.agents} <= {*self.agents})
         return is_agents and self.user in (None, other.user)
+
+
+def greediest(scopes: Iterable[Scope]) -> Scope:
+    """The scope that stands there most often: it makes room where room has to be made."""
+    return Counter(scopes).most_common(1)[0][0]
 
 
 class Pass(NamedTuple):

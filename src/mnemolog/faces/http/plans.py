@@ -12,7 +12,7 @@ import msgspec
 from mnemolog.faces.http.actions import FORGETTING
 from mnemolog.faces.http.jobs import Jobs, Progress, Work
 from mnemolog.faces.http.orders import Action, Draft, Order
-from mnemolog.faces.http.passes import Scope, utc_now
+from mnemolog.faces.http.passes import Scope, greediest, utc_now
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.faces.http.undos import undo_id
 from mnemolog.faces.http.upkeep import UPKEEP
@@ -132,8 +132,13 @@ class Plans:
         with self._mutex:
             self._made[plan.plan_id] = made
             while len(self._made) > _MOST:
-                self._made.popitem(last=False)
+                self._forget_one()
         return plan
+
+    def _forget_one(self) -> None:
+        """Forget the oldest plan of whoever has most of them."""
+        most = greediest(one.scope for one in self._made.values())
+        del self._made[next(name for name, one in self._made.items() if one.scope == most)]
 
     def _started(self, made: _Made) -> Outcome:
         def call(progress: Progress) -> dict[str, Any]:

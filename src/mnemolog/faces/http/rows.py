@@ -13,7 +13,7 @@ from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit
 from mnemolog.model.session import Session
 
-_MATCH = ("lexical", "semantic", "neighbours", "session", "speaker")
+_MATCH = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting")
 _WORD = re.compile(r"\w+", re.UNICODE)
 _MOST_MARKS = 50
 _SHOWN = 4000

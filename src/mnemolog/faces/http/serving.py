@@ -16,7 +16,7 @@ from mnemolog.faces.http import logs, spans
 from mnemolog.faces.http.app import make_app
 from mnemolog.faces.http.chores import Chores
 from mnemolog.faces.http.connections import Connections
-from mnemolog.faces.http.door import Door, Places, Seen, Terms
+from mnemolog.faces.http.door import Allowance, Door, Places, Seen
 from mnemolog.faces.http.house import House
 from mnemolog.faces.http.metrics import Figures
 from mnemolog.faces.http.passes import Desk
@@ -72,9 +72,9 @@ def build(where: Where, port: int, host: str = "") -> Built:
     return Built(door, house)
 
 
-def _terms(settings: Settings) -> Terms:
+def _terms(settings: Settings) -> Allowance:
     server = settings.server
-    return Terms(
+    return Allowance(
         server.requests_per_minute,
         server.max_body_mb,
         server.max_import_mb,

@@ -23,7 +23,7 @@ def too_large(most: int) -> RefusedError:
     )
 
 
-class Held(NamedTuple):
+class Parcel(NamedTuple):
     """A file that waits to be fetched."""
 
     name: str
@@ -38,7 +38,7 @@ class Tickets:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._mutex = threading.Lock()
-        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._held: OrderedDict[str, Parcel] = OrderedDict()
 
     def put(self, name: str, kind: str, content: bytes) -> str:
         """Hold a file ready; says the ticket. Raises a 413 for one that is too large to be held."""
@@ -47,12 +47,12 @@ class Tickets:
         self.sweep()
         ticket = secrets.token_urlsafe(32)
         with self._mutex:
-            self._held[ticket] = Held(name, kind, content, self._clock() + _LIVES)
+            self._held[ticket] = Parcel(name, kind, content, self._clock() + _LIVES)
             while sum(len(one.content) for one in self._held.values()) > _MOST_BYTES:
                 self._held.popitem(last=False)
         return ticket
 
-    def take(self, ticket: str) -> Held:
+    def take(self, ticket: str) -> Parcel:
         """The file of a ticket, which is worthless then; raises a 404."""
         with self._mutex:
             found = self._held.pop(ticket, None)

@@ -77,6 +77,7 @@ def _redact(order: Order, progress: Progress | None) -> Done:
 
 
 def _plan_compact(order: Order) -> Draft:
+    order.memory.check_allowed("compact_session")
     draft = session_draft(order, "Compact")
     return draft._replace(sentence=f"{draft.sentence} Superseded lines go.", mark="")
 

@@ -40,6 +40,9 @@ def erase(
         raise click.UsageError("--whole-session and the choice of entries exclude each other.")
     if not whole_session and not wanted:
         raise click.UsageError("Say which entries are meant, or give --whole-session.")
+    if whole_session:
+        with reach.memory() as memory:
+            memory.check_allowed("delete_session")  # before anybody is asked
     if not yes:
         whose = session or ("what users own" if call.user is None else f"what {call.user} owns")
         consent.ask(call, f"Erase from {whose} for good?", "Nothing was erased")

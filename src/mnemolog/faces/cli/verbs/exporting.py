@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemolog.faces.cli import screen, words
+from mnemolog.faces.cli import exits, screen, words
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.natives import NATIVE, export_native
@@ -37,15 +37,17 @@ def export(
     whose: str | None,
     writer: str | None,
     out: str | None,
-) -> None:
+) -> int:
     """Write out a session, what is known of a user, or everything.
 
-    Nothing is ever overwritten: --out must not exist, or be an empty folder.
+    Nothing is ever overwritten: --out must not exist, or be an empty folder. If something could not
+    be read, that is said, the rest is written, and the exit code is 10.
     """
     from mnemolog import layouts
 
     if layout == NATIVE:
         return export_native(call, session, whose, writer, out)
+    warnings: list[str] = []
     about = {"session_id": session, "user_id": whose, "agent_id": writer}
     chosen = layouts.named(layout, layouts.WRITABLE).name
     with call.memory() as memory:
@@ -53,11 +55,15 @@ def export(
             with progress("exporting") as bar:
                 report = memory.export_to(out, chosen, progress=bar, **about)
             _tell(call, report, out)
+            warnings = report.warnings
         elif chosen in layouts.SINGLE:
-            text = memory.export_subject(format=chosen, **about)
+            text = memory.export_subject(format=chosen, warned=warnings.append, **about)
             _tell_text(call, chosen, text)
         else:
             raise click.UsageError(f"{chosen} consists of several files: say where with --out.")
+    for text in warnings:
+        screen.warn(text, as_json=call.as_json)
+    return exits.WARNINGS if warnings else exits.OK
 
 
 def _tell_text(call: Call, layout: str, text: str) -> None:
@@ -83,7 +89,7 @@ def _tell(call: Call, report: "ExportReport", out: str) -> None:
         out,
         f" ({report.files:,} files, {size})",
     )
+    if report.nodes:
+        screen.say(f"with {report.nodes:,} nodes of the graph")
     for why, count in report.left_out.most_common():
         screen.say(("left out: ", "warning"), f"{count:,} × {why}")
-    for text in report.warnings:
-        screen.warn(text)

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -55,22 +56,27 @@ def export(caller: Asking, data: JSONBody[NewExport]) -> Job:
         memory.load_session(data.session_id)
 
     def call(progress: Progress) -> dict[str, Any]:
-        content, kind, ending = _exported(memory, data, progress)
+        warnings: list[str] = []
+        content, kind, ending = _exported(memory, data, progress, warnings.append)
         name = f"mnemolog-{data.layout}.{ending}"
         ticket = tickets.put(name, kind, content)
-        return {"ticket": ticket, "name": name, "bytes": len(content)}
+        told = {"warnings": warnings} if warnings else {}
+        return {"ticket": ticket, "name": name, "bytes": len(content), **told}
 
     return caller.house.jobs.begin(Work("export", "files", call), caller.reach)
 
 
-def _exported(memory: Memory, data: NewExport, progress: Progress) -> tuple[bytes, str, str]:
+def _exported(
+    memory: Memory, data: NewExport, progress: Progress, warned: Callable[[str], None]
+) -> tuple[bytes, str, str]:
     about = {"session_id": data.session_id, "user_id": data.user_id, "agent_id": data.agent_id}
     if data.layout in layouts.SINGLE:
-        text = memory.export_subject(format=data.layout, **about)
+        text = memory.export_subject(format=data.layout, warned=warned, **about)
         return (text.encode("utf-8", "surrogatepass"), *_TYPES[data.layout])
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
-        for number, (name, content) in enumerate(memory.export_files(data.layout, **about), 1):
+        files = memory.export_files(data.layout, warned=warned, **about)
+        for number, (name, content) in enumerate(files, 1):
             packed.writestr(name, content)
             progress(number, number)
             if held.tell() > _MOST:

@@ -252,7 +252,10 @@ def _check(found: Any) -> Check:
         title=found.code.replace("_", " "),
         detail=found.what,
         path=found.path,
-        fix=Fix(command=found.advice),
+        fix=Fix(
+            command=found.advice.replace("--repair", "`mnemolog doctor --repair`"),
+            plan="repair" if "--repair" in found.advice else None,
+        ),
     )
 
 

@@ -3,9 +3,8 @@ import { html, render, signal, useEffect, useErrorBoundary, useRef, useState } f
 import { me, refused, signIn, takeCode, whoAmI } from "./lib/api.js";
 import { start } from "./lib/live.js";
 import { route } from "./lib/route.js";
-import { Bar, Rail } from "./parts/frame.js";
 import { Dialogs } from "./parts/dialog.js";
-import { Menu } from "./parts/menu.js";
+import { Bar, Menu, Rail } from "./parts/frame.js";
 import { Toasts } from "./parts/toast.js";
 import { Trouble } from "./parts/trouble.js";
 

@@ -16,9 +16,15 @@ export function keepDraft(name, draft) {
   } catch { /* a full store keeps no drafts; the text stays in the page */ }
 }
 
-/** A text that is a draft while it differs from what it began with.
- * @param {string} name @param {string} [first] @returns {[string, (text: string) => void]} */
-export function useDraft(name, first = "") {
-  const [text, set] = useState(() => draftOf(name)?.text ?? first);
-  return [text, (next) => { set(next); keepDraft(name, next === first ? null : { text: next }); }];
+/** A text that is a draft while it differs from what it began with; that, and the `mark` of it, stay as they were.
+ * @param {string} name @param {string} [first] @param {any} [mark]
+ * @returns {[text: string, type: (text: string) => void, begun: {first: string, mark: any}]} */
+export function useDraft(name, first = "", mark) {
+  const [draft, set] = useState(() => ({ first, mark, text: first, ...draftOf(name) }));
+  const type = (text) => {
+    const next = { first: draft.first, mark: draft.mark, text };
+    set(next);
+    keepDraft(name, text === draft.first ? null : next);
+  };
+  return [draft.text, type, draft];
 }

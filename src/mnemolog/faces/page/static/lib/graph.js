@@ -1,4 +1,4 @@
-// A graph as numbers for the picture: nodes by place, edges as pairs; too many nodes stand together as their folders.
+// A graph as numbers, too many nodes as their folders; and drawn on a canvas: shapes and colours by folder, words beside them.
 import { count, visible } from "./format.js";
 
 /** What the server told, made for the picture. Dead links of the centre are ghosts.
@@ -36,3 +36,82 @@ const gathered = (all, sizes, open) => [
   ...Object.entries(sizes).filter(([folder]) => !open.includes(folder)).map(([folder, many]) => ({ path: folder, title: folder, folder, many, degree: 0, isFolder: true, flags: [] })),
   ...all.filter((one) => open.includes(one.folder)),
 ];
+
+const COLOURS = ["--type-decision", "--type-finding", "--type-note", "--type-preference", "--type-event", "--type-conversation"];
+const SHAPES = ["circle", "square", "diamond", "triangle"];
+
+/** How a folder is drawn: the same for all its nodes. @param {string[]} folders in their order */
+export const looks = (folders) => new Map(folders.map((folder, at) => [folder, { colour: COLOURS[at % COLOURS.length], shape: SHAPES[at % SHAPES.length] }]));
+
+/** How large a node is: by its links, a folder by its nodes. */
+export const radius = (node) => node.many ? 8 + Math.min(24, Math.sqrt(node.many) / 2) : 5 + Math.min(9, Math.sqrt(node.degree ?? 0) * 2);
+
+/** A shape as a path of points around a middle. */
+function trace(pen, shape, x, y, r) {
+  pen.beginPath();
+  if (shape === "square") pen.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8);
+  else if (shape === "diamond") { pen.moveTo(x, y - r * 1.25); pen.lineTo(x + r * 1.25, y); pen.lineTo(x, y + r * 1.25); pen.lineTo(x - r * 1.25, y); pen.closePath(); }
+  else if (shape === "triangle") { pen.moveTo(x, y - r * 1.2); pen.lineTo(x + r * 1.15, y + r * 0.9); pen.lineTo(x - r * 1.15, y + r * 0.9); pen.closePath(); }
+  else pen.arc(x, y, r, 0, 7);
+}
+
+/** What fits all places into the picture. @param {Float32Array} places */
+export function fitting(places, width, height) {
+  let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+  for (let at = 0; at < places.length; at += 2) {
+    left = Math.min(left, places[at]); right = Math.max(right, places[at]);
+    top = Math.min(top, places[at + 1]); bottom = Math.max(bottom, places[at + 1]);
+  }
+  const scale = Math.min(1.6, (width - 180) / Math.max(1, right - left), (height - 80) / Math.max(1, bottom - top));
+  return { scale: Math.max(0.05, scale), x: width / 2 - scale * (left + right) / 2, y: height / 2 - scale * (top + bottom) / 2 };
+}
+
+/** The neighbour in the direction of an arrow key; null if there is none that way.
+ * @param {number} from @param {number[]} others @param {Float32Array} places @param {string} key */
+export function towards(from, others, places, key) {
+  const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key] ?? [0, 0];
+  let best = /** @type {number | null} */ (null), most = 0.2;
+  for (const other of others) {
+    const x = places[other * 2] - places[from * 2], y = places[other * 2 + 1] - places[from * 2 + 1];
+    const straight = (x * dx + y * dy) / (Math.hypot(x, y) || 1);
+    if (straight > most) { most = straight; best = other; }
+  }
+  return best;
+}
+
+/** Draw it all. @param {{canvas: HTMLCanvasElement, nodes: any[], edges: any[], places: Float32Array, view: any, looks: Map<string, any>, at: number, center: number, colours: (token: string) => string}} picture */
+export function draw({ canvas, nodes, edges, places, view, looks: known, at, center, colours }) {
+  const width = canvas.clientWidth, height = canvas.clientHeight, ratio = devicePixelRatio || 1;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.scale(ratio, ratio);
+  const x = (one) => places[one * 2] * view.scale + view.x, y = (one) => places[one * 2 + 1] * view.scale + view.y;
+  const near = new Set(edges.flatMap(([from, to]) => (from === at ? [to] : to === at ? [from] : [])));
+  for (const [from, to, kind] of edges) {
+    const isNear = from === at || to === at;
+    pen.strokeStyle = colours(isNear ? "--ink-2" : "--line");
+    pen.lineWidth = isNear ? 1.5 : 1;
+    pen.setLineDash(kind === "dead" ? [2, 4] : kind === "parent" ? [6, 4] : []);
+    pen.beginPath(); pen.moveTo(x(from), y(from)); pen.lineTo(x(to), y(to)); pen.stroke();
+  }
+  pen.setLineDash([]);
+  const hasWords = nodes.length <= 120;
+  pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+  pen.textBaseline = "middle";
+  nodes.forEach((node, one) => {
+    const look = known.get(node.folder), r = radius(node) * Math.min(1, Math.max(0.5, view.scale));
+    trace(pen, node.isDead ? "circle" : look?.shape, x(one), y(one), r);
+    if (node.isDead) { pen.strokeStyle = colours("--danger"); pen.setLineDash([2, 3]); pen.stroke(); pen.setLineDash([]); }
+    else { pen.fillStyle = colours(look?.colour ?? "--ink-2"); pen.fill(); }
+    if (one === center) { pen.strokeStyle = colours("--ink"); pen.lineWidth = 2; trace(pen, look?.shape, x(one), y(one), r + 4); pen.stroke(); }
+    if (one === at) { pen.strokeStyle = colours("--accent"); pen.lineWidth = 2; trace(pen, "circle", x(one), y(one), r + 8); pen.stroke(); }
+  });
+  nodes.forEach((node, one) => {
+    if (!hasWords && !node.isFolder && one !== at && one !== center && !near.has(one) && (node.degree ?? 0) < 12) return;
+    const text = node.shown, left = x(one) + radius(node) + (one === at || one === center ? 14 : 8);
+    pen.lineWidth = 4; pen.strokeStyle = colours("--bg"); pen.lineJoin = "round"; pen.strokeText(text, left, y(one));
+    pen.fillStyle = colours(node.isDead ? "--danger" : one === at || one === center ? "--ink" : "--ink-2"); pen.fillText(text, left, y(one));
+  });
+}

@@ -1,5 +1,5 @@
 // Keys. A view says which it takes; every key has a visible control as well.
-import { signal, useEffect, useRef } from "../vendor/preact.js";
+import { signal, useLayoutEffect, useRef } from "../vendor/preact.js";
 
 const OFF = "mnemolog.keys";
 /** @typedef {Record<string, [label: string, run: (event: KeyboardEvent) => void]>} Keys such as `j`, `g s`, `Ctrl k`, `Shift x` */
@@ -18,11 +18,11 @@ export function toggleLetters() {
   localStorage.setItem(OFF, areOn.value ? "on" : "off");
 }
 
-/** Take keys while something is shown; the latest layer comes first. @param {Keys} keys */
+/** Take keys as soon as something is shown; the latest layer comes first. @param {Keys} keys */
 export function useKeys(keys) {
   const layer = useRef(keys);
   layer.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.unshift(layer);
     return () => layers.splice(layers.indexOf(layer), 1);
   }, []);

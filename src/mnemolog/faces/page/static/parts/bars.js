@@ -3,8 +3,8 @@ import { html } from "../vendor/preact.js";
 import { count } from "../lib/format.js";
 import { bdi, Glyph } from "./glyph.js";
 
-/** Counts of types as rows. @param {Record<string, number>} counts */
-export const ofTypes = (counts) => Object.entries(counts).map(([type, value]) => ({ label: type, type, value }));
+/** Counts of types as rows, most first. @param {Record<string, number>} counts */
+export const ofTypes = (counts) => Object.entries(counts).sort((one, other) => other[1] - one[1]).map(([type, value]) => ({ label: type, type, value }));
 
 /** @param {{rows: {label: string, value: number, type?: string, shown?: string, href?: string}[], caption: string, unit?: string}} props */
 export function Bars({ rows, caption, unit = "" }) {

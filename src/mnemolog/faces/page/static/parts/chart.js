@@ -1,6 +1,7 @@
 // A chart over time: uPlot, loaded when it is first needed, and its numbers as a table.
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { count, whole } from "../lib/format.js";
+import { ORDER } from "./glyph.js";
 
 const COLOURS = ["--accent", "--type-finding", "--type-preference", "--type-note", "--type-event", "--type-conversation"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
@@ -40,10 +41,11 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${colourOf(name, at)})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
 }
 
-const COLOURS_OF = Object.fromEntries(["conversation", "decision", "finding", "preference", "note", "event"].map((type) => [type, `--type-${type}`]));
-
 /** A line for several types has the colour of the first. */
-const colourOf = (name, at) => COLOURS_OF[name.split(", ")[0]] ?? COLOURS[at % COLOURS.length];
+function colourOf(name, at) {
+  const [type] = name.split(", ");
+  return ORDER.includes(type) ? `--type-${type}` : COLOURS[at % COLOURS.length];
+}
 
 /** Be told of another theme; returns how to stop. @param {() => void} told */
 export function onTheme(told) {

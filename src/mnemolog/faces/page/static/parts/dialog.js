@@ -1,7 +1,7 @@
 // Dialogs say what will happen; the button repeats it; focus begins on Cancel and returns after.
 import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { typing } from "../lib/format.js";
-import { sending, useTask } from "../lib/task.js";
+import { sending, useTask } from "../lib/load.js";
 import { Trouble } from "./trouble.js";
 
 /** @type {any} */

@@ -2,11 +2,10 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { get, url } from "../lib/api.js";
 import { count, plural } from "../lib/format.js";
-import { made } from "../lib/graph.js";
+import { draw, fitting, looks, made, radius, towards } from "../lib/graph.js";
 import { useLoad } from "../lib/load.js";
 import { startWorker } from "../lib/markdown.js";
 import { nodeHref, nodeUrl } from "../lib/nodes.js";
-import { draw, fitting, looks, radius, towards } from "../lib/picture.js";
 import { change, go, here, href, route } from "../lib/route.js";
 import { onTheme, paint } from "./chart.js";
 import { choice, Facet, listed } from "./choices.js";
@@ -92,8 +91,12 @@ function Picture({ graph, user }) {
   };
   const under = (event) => {
     const edge = box.current.getBoundingClientRect(), { view, places } = state.current ?? {};
-    if (!view) return -1;
-    return graph.nodes.findIndex((node, one) => Math.hypot(places[one * 2] * view.scale + view.x - (event.clientX - edge.left), places[one * 2 + 1] * view.scale + view.y - (event.clientY - edge.top)) < Math.max(14, radius(node) + 6));
+    let near = -1, least = 0;
+    if (view) graph.nodes.forEach((node, one) => {
+      const far = Math.hypot(places[one * 2] * view.scale + view.x - (event.clientX - edge.left), places[one * 2 + 1] * view.scale + view.y - (event.clientY - edge.top)) - Math.max(14, radius(node) + 6);
+      if (far < least) { near = one; least = far; }
+    });
+    return near;
   };
   const now = graph.nodes[at];
   const said = now && `${now.shown}${now.isDead ? ", leads nowhere" : `, ${plural(graph.beside[at].length, "link")}`}: ${graph.beside[at].slice(0, 8).map((one) => graph.nodes[one].shown).join(", ")}`;

@@ -1,20 +1,22 @@
-// One node: its text, what it rests on, who links to it, and what it was before.
-import { html, useState } from "../vendor/preact.js";
-import { call, canWrite, post } from "../lib/api.js";
-import { draftOf } from "../lib/draft.js";
+// One node: its text, what it rests on, who links to it; and writing it: with a preview, against the text it was made from, as
+// a draft that is never lost.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { call, canWrite, get, post } from "../lib/api.js";
+import { draftOf, keepDraft } from "../lib/draft.js";
 import { ago, count, plural, whole } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
-import { useGet } from "../lib/load.js";
+import { useEvents } from "../lib/live.js";
+import { sending, useGet } from "../lib/load.js";
 import { Markdown, wikis } from "../lib/markdown.js";
-import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
+import { bodyOf, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { go, href, route } from "../lib/route.js";
+import { useMeeting } from "./conflict.js";
 import { confirm } from "./dialog.js";
-import { Edit } from "./edit.js";
 import { facts, words } from "./entry.js";
+import { useActions } from "./frame.js";
 import { bdi } from "./glyph.js";
-import { useActions } from "./menu.js";
 import { toast } from "./toast.js";
-import { Loaded } from "./trouble.js";
+import { Loaded, Trouble } from "./trouble.js";
 import { Versions } from "./versions.js";
 
 const LISTED = 100;
@@ -97,3 +99,46 @@ async function remove(user, node, changed) {
   toast(`${node.path} is deleted.`, { action: "Undo", run: () => post(`${nodeUrl(user, node.path)}/versions/${node.version}/revert`, { reason: "undo" }).then(changed, (error) => toast(error.message)) });
   changed();
 }
+
+/** @param {{user: string, node?: any, link: any, saved: (receipt: any) => void, leave: () => void, wished?: string}} props without a node, a new one */
+export function Edit({ user, node, link, saved, leave, wished }) {
+  const name = `${user}/${node?.path ?? ""}`;
+  const [draft, set] = useState(() => draftOf(name) ?? fresh(node, wished));
+  const [kept] = useState(() => draftOf(name)?.at);
+  const [hasMoved, moved] = useState(false);
+  const box = useRef();
+  const path = node?.path ?? draft.path.trim().replace(/\.md$/, "");
+  const isTouched = draft.body !== draft.base.body || draft.title !== draft.base.title || draft.description !== draft.base.description || Boolean(draft.path && !node);
+  useEffect(() => { box.current?.focus(); }, []);
+  useEffect(() => { if (isTouched) keepDraft(name, draft); }, [draft]);
+  useEvents(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); });
+  const change = (name) => (event) => set({ ...draft, [name]: event.currentTarget.value });
+  const write = async (body, hash) => {
+    const receipt = await call("PUT", nodeUrl(user, path), { body: { body, title: draft.title || null, description: draft.description || null, reason: draft.reason }, headers: hash ? { "if-match": `"${hash}"` } : {} });
+    keepDraft(name, null);
+    saved(receipt);
+  };
+  const meet = async (error, body) => {
+    const now = await get(nodeUrl(user, path)).catch(() => ({ body: bodyOf(error.told.theirs ?? ""), hash: error.told.hash ?? "" }));
+    set((before) => ({ ...before, body }));
+    return { base: draft.base.body, theirs: now.body, mark: now.hash };
+  };
+  const { isBusy, trouble, save, sides } = useMeeting(write, meet);
+  const send = sending(() => save(draft.body, draft.base.hash));
+  const drop = () => { keepDraft(name, null); leave(); };
+  if (sides) return html`${sides}<${Trouble} trouble=${trouble} />`;
+  return html`<form class="stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${send} onKeyDown=${(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event)}>
+    ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${() => { keepDraft(name, null); set(fresh(node)); }}>Begin anew</button></p>`}
+    ${hasMoved && html`<p class="warn small" role="status">The node has changed meanwhile. When you save, both texts are shown side by side.</p>`}
+    <div class="fields">${!node && html`<label class="field">Address<input required value=${draft.path} onInput=${change("path")} placeholder="projects/payment-system" autocomplete="off" /></label>`}
+      <label class="field">Title<input value=${draft.title} onInput=${change("title")} /></label>
+      <label class="field">Description<input value=${draft.description} onInput=${change("description")} placeholder="one line, for lists" /></label></div>
+    <div class="columns"><label class="field">Text, as Markdown<textarea ref=${box} class="mono" rows="14" value=${draft.body} onInput=${change("body")} spellcheck="true"></textarea></label>
+      <div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${draft.body} link=${link} /></div></div></div>
+    <label class="field">Why<input value=${draft.reason} onInput=${change("reason")} placeholder="kept with the version" /></label>
+    <${Trouble} trouble=${trouble} />
+    <div class="row"><button class="main" disabled=${isBusy || !path || !isTouched}>${isBusy ? "Saving…" : "Save"}</button><button type="button" onClick=${drop}>${isTouched ? "Discard the draft" : "Close"}</button>
+      <span class="small quiet">Ctrl Enter saves; a draft is kept on this device until then.</span></div></form>`;
+}
+
+const fresh = (node, wished) => ({ path: wished && wished !== "1" ? wished : "", title: node?.title ?? "", description: node?.description ?? "", body: node?.body ?? "", reason: "", base: { hash: node?.hash ?? "", title: node?.title ?? "", description: node?.description ?? "", body: node?.body ?? "" } });

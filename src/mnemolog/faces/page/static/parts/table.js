@@ -1,7 +1,6 @@
-// A grid of rows of one height: one tab stop, arrow keys or j k, x selects, only rows in sight drawn.
+// A grid of rows of one height: one tab stop, arrow keys or j k, x selects, only rows in sight are in the page.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { useKeys } from "../lib/keys.js";
-import { reveal, useVirtual } from "../lib/virtual.js";
 
 /** The height of a row on this device. */
 const tall = () => (matchMedia("(max-width: 800px)").matches ? 72 : matchMedia("(pointer: coarse)").matches ? 48 : 36);
@@ -77,4 +76,36 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
       ${rows.slice(view.from, view.to).map((one, index) => line(one, view.from + index))}
       <div role="none" style=${{ height: `${view.after}px` }}></div>
     </div></div>`;
+}
+
+const OVER = 8;
+
+/** Which rows to draw. @param {number} count @param {number} height of a row @param {{current: any}} place the element that holds them
+ * @returns {{from: number, to: number, before: number, after: number, look: () => void}} `look` looks again at once, as after a scroll */
+function useVirtual(count, height, place) {
+  const [seen, set] = useState({ from: 0, to: 60 });
+  const look = () => {
+    if (!place.current) return;
+    const above = -place.current.getBoundingClientRect().top;
+    const from = Math.max(0, Math.floor(above / height) - OVER);
+    const to = Math.max(from, Math.ceil((above + innerHeight) / height) + OVER);
+    set((now) => (now.from === from && now.to === to ? now : { from, to }));
+  };
+  useLayoutEffect(look, [count, height]);
+  useEffect(() => {
+    addEventListener("scroll", look, { passive: true });
+    addEventListener("resize", look);
+    return () => { removeEventListener("scroll", look); removeEventListener("resize", look); };
+  }, [height]);
+  const from = Math.min(seen.from, Math.max(0, count - 1)), to = Math.min(count, Math.max(seen.to, from));
+  return { from, to, before: from * height, after: (count - to) * height, look };
+}
+
+/** Bring a row into sight. @param {HTMLElement} place @param {number} at @param {number} height */
+function reveal(place, at, height) {
+  const bar = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
+  const top = place.getBoundingClientRect().top + at * height;
+  const low = innerHeight - (matchMedia("(max-width: 800px)").matches ? 72 : 8);
+  if (top < bar) scrollBy(0, top - bar - 8);
+  else if (top + height > low) scrollBy(0, top + height - low);
 }

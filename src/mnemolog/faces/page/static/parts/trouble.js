@@ -14,12 +14,16 @@ export function Trouble({ trouble, again }) {
   </div>`;
 }
 
-/** Nothing for a moment, then a place holder of the final height. */
-export const Waiting = ({ load, rows = 6 }) => load.isSlow ? html`<div class="stack" aria-busy="true">${Array.from({ length: rows }, (_, at) => html`<div class="skeleton" key=${at}></div>`)}</div>` : null;
+/** Nothing for a moment, then a place holder of the final height; after a while, what is waited for. */
+export function Waiting({ load, rows = 6, what = "Still reading…" }) {
+  const [isLong, wait] = useState(false);
+  useEffect(() => { const timer = setTimeout(() => wait(true), 2000); return () => clearTimeout(timer); }, []);
+  return load.isSlow ? html`<div class="stack" aria-busy="true">${isLong && html`<p class="quiet" role="status">${what}</p>`}${Array.from({ length: rows }, (_, at) => html`<div class="skeleton" key=${at}></div>`)}</div>` : null;
+}
 
 /** A load as it stands: trouble, a place holder, or what `children` makes of the value. */
-export function Loaded({ load, rows, children }) {
+export function Loaded({ load, rows, what, children }) {
   if (load.trouble && !load.value) return html`<${Trouble} trouble=${load.trouble} again=${load.again} />`;
-  if (!load.value) return html`<${Waiting} load=${load} rows=${rows} />`;
+  if (!load.value) return html`<${Waiting} load=${load} rows=${rows} what=${what} />`;
   return html`<${Trouble} trouble=${load.trouble} again=${load.again} />${children(load.value)}`;
 }

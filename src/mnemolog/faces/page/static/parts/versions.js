@@ -6,8 +6,8 @@ import { useGet } from "../lib/load.js";
 import { nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { route } from "../lib/route.js";
 import { choice } from "./choices.js";
-import { Diff, telling } from "./diff.js";
 import { confirm } from "./dialog.js";
+import { Diff, telling } from "./diff.js";
 import { bdi } from "./glyph.js";
 import { toast } from "./toast.js";
 import { Loaded } from "./trouble.js";
@@ -42,7 +42,7 @@ function Version({ user, path, one, items, hash, changed }) {
 }
 
 /** Make an earlier version the text again, after a yes. */
-export async function back({ user, path, n, hash, changed }) {
+async function back({ user, path, n, hash, changed }) {
   const done = await confirm({
     title: `Revert to v${n}`, sentence: html`The text of v${n} becomes the text of <bdi>${path}</bdi> again, as a new version. Nothing is lost: the text of now stays a version.`, verb: `Revert to v${n}`,
     run: () => post(`${nodeUrl(user, path)}/versions/${n}/revert`, { reason: `back to v${n}` }, hash ? { headers: { "if-match": `"${hash}"` } } : {}),

@@ -1,15 +1,14 @@
-// One entry, looked at closely: what it says, where it came from, what it hangs together with.
+// One entry, looked at closely: what it says, where it came from, how much of it is left, what it hangs together with.
 import { html, useState } from "../vendor/preact.js";
 import { call, canWrite, get, url } from "../lib/api.js";
 import { draftOf, keepDraft, useDraft } from "../lib/draft.js";
 import { count, day, entries, score, typing, whole } from "../lib/format.js";
 import { focusOn, useKeys } from "../lib/keys.js";
-import { useGet } from "../lib/load.js";
-import { carryOut } from "../lib/plans.js";
+import { useEvents } from "../lib/live.js";
+import { sending, useGet } from "../lib/load.js";
 import { entryHref, go, here, href, route } from "../lib/route.js";
-import { sending, useTask } from "../lib/task.js";
-import { hide } from "../parts/acts.js";
-import { Curve } from "../parts/curve.js";
+import { carryOut, hide } from "../parts/acts.js";
+import { useMeeting } from "../parts/conflict.js";
 import { facts, Kind, Pips, Said, speaker, titleOf, words } from "../parts/entry.js";
 import { bdi } from "../parts/glyph.js";
 import { proven } from "../parts/job.js";
@@ -22,6 +21,7 @@ const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recal
 export function View() {
   const [, session, , id] = route.value.path;
   const load = useGet(url`/sessions/${session}/entries/${id}`, {}, ["hidden"]);
+  useEvents(["entry"], (events) => { if (events.some((one) => one.id === id && one.session_id === session)) load.again(); });
   return html`${load.trouble && !load.value && html`<div class="head"><h1 class="mono">${bdi(id)}</h1></div>`}<${Loaded} load=${load}>${(row) => html`<${Entry} key=${`${session} ${id}`} row=${row} session=${session} id=${id} again=${load.again} />`}</>`;
 }
 View.title = "Entry";
@@ -50,7 +50,7 @@ function Entry({ row, session, id, again }) {
   });
   return html`<p class="small"><a href=${href(["sessions", session], { at: id })}>← ${bdi(session)}</a></p>
     <div class="head"><h1><${Kind} type=${entry.type} /></h1>
-      <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before">[</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry">]</button>
+      <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before" title="Entry before ( [ )">←</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry" title="Next entry ( ] )">→</button>
         ${canWrite() && html`<button aria-pressed=${isEditing} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${conceal}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
     ${row.hidden_at && html`<p class="card warn">Hidden ${whole(row.hidden_at)}; restorable until ${whole(row.hidden_until)}. <a href=${href(["forgetting"], { tab: "hidden" })}>Hidden entries</a></p>`}
     <section class="whole" data-type=${entry.type} aria-label="What it says">${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<${Said} entry=${entry} link=${entryHref(session, id)} />`}</section>
@@ -94,22 +94,49 @@ function Revisions({ session, id, seq }) {
   return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br />${bdi(titleOf(one.entry) || one.entry.reason || "", 200)}</li>`)}</ol>`}</>`;
 }
 
-/** A new revision; refused if another came in between. Objects are edited as JSON. */
+/** What is edited, objects as JSON; and over which revision. */
+const edited = ({ content, seq }) => { const isText = typeof content === "string"; return { text: isText ? content : JSON.stringify(content, null, 2), mark: { seq, isText } }; };
+
+/** A new revision of the one that was read, however long ago. */
 function Editor({ row, session, id, done }) {
-  const { content, seq } = row.entry, isText = typeof content === "string";
-  const name = `entry ${session}/${id}`;
-  const [text, type] = useDraft(name, isText ? content : JSON.stringify(content, null, 2));
-  const { isBusy, trouble, run } = useTask();
-  const save = sending(() => run(async () => {
-    await call("PATCH", url`/sessions/${session}/entries/${id}`, { body: { content: isText ? text : parsed(text), expected_seq: seq } });
+  const name = `entry ${session}/${id}`, now = edited(row.entry), address = url`/sessions/${session}/entries/${id}`;
+  const [text, type, { first, mark }] = useDraft(name, now.text, now.mark);
+  const write = async (said, { seq, isText }) => {
+    await call("PATCH", address, { body: { content: isText ? said : parsed(said), expected_seq: seq } });
     keepDraft(name, null);
     toast("Saved as a new revision.");
     done(true);
-  }));
-  return html`<form class="stack" onSubmit=${save}><textarea class=${isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${typing(type)}></textarea>
+  };
+  const meet = async (_, said) => {
+    const there = edited((await get(address)).entry);
+    type(said);
+    return { base: first, theirs: there.text, mark: there.mark };
+  };
+  const { isBusy, trouble, save, sides } = useMeeting(write, meet);
+  if (sides) return html`${sides}<${Trouble} trouble=${trouble} />`;
+  return html`<form class="stack" onSubmit=${sending(() => save(text, mark))}><textarea class=${mark.isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${typing(type)}></textarea>
+    ${mark.seq !== now.mark.seq && html`<p class="warn small" role="status">It was revised meanwhile. When you save, both texts are shown side by side.</p>`}
     <${Trouble} trouble=${trouble} /><div class="row"><button type="button" onClick=${() => { keepDraft(name, null); done(false); }}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
 }
 
 function parsed(text) {
   try { return JSON.parse(text); } catch (error) { throw Object.assign(new Error("This is not JSON."), { advice: error.message }); }
+}
+
+const WIDE = 320, HIGH = 96;
+
+/** @param {{curve: any, from: string, now: number}} props `curve` as `/stats/decay` tells it; `now` is what is left today */
+function Curve({ curve, from, now }) {
+  const start = new Date(from).getTime(), age = Math.max(0, (Date.now() - start) / 3_600_000);
+  const last = curve.points.at(-1)?.[0] || 1;
+  const at = ([hours, left]) => [(hours / last) * WIDE, HIGH - left * HIGH];
+  const path = curve.points.map((point, index) => `${index ? "L" : "M"}${at(point).map((one) => one.toFixed(1)).join(" ")}`).join("");
+  const when = (hours) => day(start + hours * 3_600_000);
+  const sentence = curve.half_life_h ? `${score(now)} today, ${score(0.5)} on ${when(curve.half_life_h)}, floor ${score(curve.floor)}` : `${score(now)} today; it does not fade`;
+  const shown = curve.points.filter((_, index) => index % 6 === 0);
+  return html`<figure class="curve"><figcaption class="small">${sentence}</figcaption>
+    <details class="small"><summary>As a table</summary><table><thead><tr><th scope="col">on</th><th scope="col" class="num">left</th></tr></thead><tbody>${shown.map(([hours, left]) => html`<tr key=${hours}><td>${when(hours)}</td><td class="num">${score(left)}</td></tr>`)}</tbody></table></details>
+    <svg viewBox=${`-2 -2 ${WIDE + 4} ${HIGH + 4}`} aria-hidden="true"><path d=${`M0 ${HIGH}H${WIDE}M0 0V${HIGH}`} /><path class="left" d=${path} />
+      ${age <= last && html`<circle cx=${(age / last) * WIDE} cy=${HIGH - now * HIGH} r="4" />`}</svg>
+    <p class="small quiet">left, from 1 to 0, until ${when(last)}</p></figure>`;
 }

@@ -2,10 +2,9 @@
 import { html, useState } from "../vendor/preact.js";
 import { canWrite, get, isOwner, post } from "../lib/api.js";
 import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
-import { useGet, useLoad } from "../lib/load.js";
-import { carryOut } from "../lib/plans.js";
+import { sending, useGet, useLoad, useTask } from "../lib/load.js";
 import { href } from "../lib/route.js";
-import { sending, useTask } from "../lib/task.js";
+import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { openTab, Tabs } from "../parts/choices.js";
 import { confirm } from "../parts/dialog.js";
@@ -36,7 +35,7 @@ function Retention() {
     rules.again();
   };
   return html`<div class="stack">
-    <${Loaded} load=${plan} rows=${3}>${(found) => html`<section class="card stack" aria-label="Preview">
+    <${Loaded} load=${plan} rows=${3} what="Counting what the next run would remove…">${(found) => html`<section class="card stack" aria-label="Preview">
       <h2>What the next run would remove</h2>
       ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${ofTypes(found.counts.by_type)} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
       <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</>

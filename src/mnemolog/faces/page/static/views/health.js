@@ -4,6 +4,7 @@ import { canWrite, get, has, post } from "../lib/api.js";
 import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
 import { useGet } from "../lib/load.js";
 import { entryHref, here, href, route } from "../lib/route.js";
+import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { choice, openTab, Tabs } from "../parts/choices.js";
@@ -108,9 +109,15 @@ const SIGNS = { error: ["✕", "danger"], warning: ["▲", "warn"], note: ["●"
 function Doctor() {
   const isPrivate = route.value.query.privacy === "1";
   const load = useGet("/doctor", { privacy: isPrivate });
+  const mend = () => attempt(async () => {
+    const done = await carryOut({ action: "repair", selector: {}, title: "Mend", verb: () => "Mend it" });
+    if (!done) return;
+    toast(`${count(done.receipt.repaired.length)} mended, ${count(done.receipt.left)} left.`);
+    load.again();
+  });
   const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
-  return html`<div class="stack"><div class="row">${choice("everything", here({ privacy: "" }), !isPrivate)}${choice("privacy only", here({ privacy: 1 }), isPrivate)}<button onClick=${load.again}>Look again</button></div>
-    <${Loaded} load=${load}>${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
+  return html`<div class="stack"><div class="row">${choice("everything", here({ privacy: "" }), !isPrivate)}${choice("privacy only", here({ privacy: 1 }), isPrivate)}<button onClick=${load.again}>Look again</button>${canWrite() && load.value?.checks.some((one) => one.fix.plan) && html`<button onClick=${mend}>Mend what can be…</button>`}</div>
+    <${Loaded} load=${load} what="Looking at every file…">${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
         <p>${bdi(one.detail, 600)}</p>${one.path && html`<p class="small"><code>${bdi(one.path, 200)}</code></p>`}
         ${one.fix.command && html`<p class="row"><span class="quiet">${bdi(one.fix.command, 400)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</></div>`;

@@ -1,27 +1,28 @@
 // What has been learned: the tree, a node, and the graph as a picture.
 import { html, useMemo } from "../vendor/preact.js";
-import { call, canWrite, me, url } from "../lib/api.js";
+import { canWrite, get, me, url } from "../lib/api.js";
 import { plural } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { linking, nodeHref } from "../lib/nodes.js";
 import { go, here, href, route } from "../lib/route.js";
 import { choice, Select } from "../parts/choices.js";
-import { Edit } from "../parts/edit.js";
 import { waitingProposals } from "../parts/frame.js";
 import { bdi } from "../parts/glyph.js";
 import { Graph } from "../parts/graph.js";
-import { Node } from "../parts/node.js";
+import { Edit, Node } from "../parts/node.js";
 import { toast } from "../parts/toast.js";
 import { Tree } from "../parts/tree.js";
 import { Loaded } from "../parts/trouble.js";
 
-/** The nodes of the user in the address, else of the scope, else of the first who has some. */
+/** The nodes of the user in the address, else of the scope, else of the first who has some, or who is talked with. */
 async function nodesOf(named, stop) {
-  const wanted = named || route.peek().query.user || me.peek()?.scope?.users?.[0] || "default";
-  const read = (user) => call("GET", url`/nodes/${user}`, { signal: stop });
-  const found = await read(wanted);
-  return !named && !found.items.length && found.users.length && !found.users.includes(wanted) ? read(found.users[0]) : found;
+  const wanted = named || route.peek().query.user || me.peek()?.scope?.users?.[0];
+  const read = (user) => get(url`/nodes/${user}`, {}, stop);
+  const found = await read(wanted || "default");
+  if (wanted || found.items.length) return found;
+  const [first = Object.keys((await get("/sessions", { limit: 1 }, stop)).facets.users)[0]] = found.users;
+  return first ? read(first) : found;
 }
 
 export function View() {

@@ -8,10 +8,9 @@ import { useGet } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
 import { bodyOf, linking, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { entryHref, href, route } from "../lib/route.js";
-import { useTask } from "../lib/task.js";
-import { Conflict } from "../parts/conflict.js";
-import { Diff } from "../parts/diff.js";
+import { useMeeting } from "../parts/conflict.js";
 import { confirm } from "../parts/dialog.js";
+import { Diff } from "../parts/diff.js";
 import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Parked } from "../parts/parked.js";
@@ -41,25 +40,22 @@ function Proposal({ one, judged }) {
   const name = `review ${one.id}`;
   const [text, type] = useDraft(name, one.body);
   const [mode, set] = useState(text === one.body ? "" : "edit");
-  const { isBusy, trouble, run } = useTask();
-  const [sides, differ] = useState();
-  const accept = (body, expected) => run(async () => {
-    try {
-      const done = await post(url`/review/${one.id}`, { verdict: "accept", body, expected });
-      toast(`${done.path} is at v${done.version}.`);
-      keepDraft(name, null);
-      judged();
-    } catch (error) { if (error.status === 412) await meet(body ?? text); else throw error; }
-  });
+  const write = async (body, expected) => {
+    const done = await post(url`/review/${one.id}`, { verdict: "accept", body, expected });
+    toast(`${done.path} is at v${done.version}.`);
+    keepDraft(name, null);
+    judged();
+  };
   /** The node is not the one that was seen: what the proposal was made from, what is there, what it says. */
-  const meet = async (mine) => {
+  const meet = async (_, mine = text) => {
     type(mine);
     const node = await get(nodeUrl(one.user, one.target)).catch(() => ({ body: "", hash: "" }));
     const { items } = await get(`${nodeUrl(one.user, one.target)}/versions`);
     const from = items.find((version) => version.hash === one.base_hash);
     const base = from ? bodyOf((await get(`${nodeUrl(one.user, one.target)}/versions/${from.n}`)).text) : "";
-    differ({ base, theirs: node.body, hash: node.hash });
+    return { base, theirs: node.body, mine, mark: node.hash };
   };
+  const { isBusy, trouble, save, sides } = useMeeting(write, meet, "Accept this text");
   const reject = async () => {
     let reason = "";
     const done = await confirm({ title: "Reject the proposal", sentence: html`Nothing is written to <bdi>${one.target}</bdi>. That it was rejected, and why, stands in the audit.`, verb: "Reject it",
@@ -70,10 +66,10 @@ function Proposal({ one, judged }) {
     <div class="row"><h2><a href=${nodeHref(one.user, one.target)}>${bdi(one.title || one.target, 160)}</a></h2><span class="quiet small">of ${bdi(one.user, 60)} · by ${bdi(one.distiller, 60)} · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
     <p><strong>${bdi(one.reason, 400)}</strong> <span class="quiet">It waits because ${bdi(one.why, 300)}.</span></p>
     ${one.is_overtaken && !sides && html`<p class="warn">${bdi(one.target, 160)} has changed since. What is shown would take that back; Accept shows both texts first.</p>`}
-    ${sides ? html`<${Conflict} key=${sides.hash} base=${sides.base} theirs=${sides.theirs} mine=${text} isBusy=${isBusy} verb="Accept this text" done=${(made) => accept(made, sides.hash)} leave=${() => differ(null)} />` : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
+    ${sides ? sides : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
     <${Sources} sources=${one.sources} />
     <${Trouble} trouble=${trouble} />
-    ${canWrite() && !sides && html`<div class="row"><button class="main" data-do="accept" disabled=${isBusy} onClick=${() => accept(mode === "edit" && text !== one.body ? text : undefined, one.base_hash)}>${isBusy ? "Writing…" : mode === "edit" ? "Accept this text" : "Accept"}</button>
+    ${canWrite() && !sides && html`<div class="row"><button class="main" data-do="accept" disabled=${isBusy} onClick=${() => save(mode === "edit" && text !== one.body ? text : undefined, one.base_hash)}>${isBusy ? "Writing…" : mode === "edit" ? "Accept this text" : "Accept"}</button>
       <button data-do="edit" aria-pressed=${mode === "edit"} disabled=${isBusy} onClick=${() => set(mode === "edit" ? "" : "edit")}>${mode === "edit" ? "Show the changes" : "Edit"}</button><button class="danger" disabled=${isBusy} onClick=${reject}>Reject…</button></div>`}</article>`;
 }
 

@@ -1,7 +1,7 @@
-// One session, read as a conversation.
-import { html, useEffect, useState } from "../vendor/preact.js";
+// One session, read as a conversation; at a glance by time, where a click or a day leads there.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { url } from "../lib/api.js";
-import { bytes, count, entries, percent, plural, whole } from "../lib/format.js";
+import { bytes, count, day, entries, percent, plural, whole } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { change, go, here, href, route } from "../lib/route.js";
@@ -9,9 +9,8 @@ import { Deeds, deeds } from "../parts/acts.js";
 import { choice, Facet, Select } from "../parts/choices.js";
 import { facts } from "../parts/entry.js";
 import { Feed } from "../parts/feed.js";
-import { Glyph, bdi } from "../parts/glyph.js";
-import { useActions } from "../parts/menu.js";
-import { daysOf, Minimap } from "../parts/minimap.js";
+import { useActions } from "../parts/frame.js";
+import { bdi, Glyph, ORDER } from "../parts/glyph.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
 const TABS = [["", "Timeline"], ["decision", "Decisions"], ["finding", "Findings"], ["preference", "Preferences"], ["files", "Files"]];
@@ -69,4 +68,43 @@ function Files({ id }) {
   return html`<${Loaded} load=${load}>${(found) => html`<p class="quiet">Exactly as on disk, below the root.</p><table class="cards">
     <thead><tr><th scope="col">file</th><th scope="col" class="num">bytes</th><th scope="col">mode</th><th scope="col">changed</th></tr></thead>
     <tbody>${found.files.map((one) => html`<tr key=${one.name}><td class="mono">${bdi(one.name)}</td><td class="num">${count(one.bytes)} <span class="narrow">bytes</span></td><td class="mono">${one.mode}</td><td>${whole(one.modified)}</td></tr>`)}</tbody></table>`}</>`;
+}
+
+const WIDE = 40, FEW = 24; // what is read at a glance needs no map
+
+/** The days of a session, each with the place where it begins. @param {any[]} buckets @returns {{label: string, place: number}[]} */
+function daysOf(buckets) {
+  const days = [];
+  for (const one of buckets) if (days.at(-1)?.label !== day(one.at)) days.push({ label: day(one.at), place: one.from_seq });
+  return days;
+}
+
+function Minimap({ buckets, from, to, jump }) {
+  const box = useRef();
+  if (buckets.length < FEW) return null;
+  const most = Math.max(...buckets.map(total), 1);
+  const paths = ORDER.map((type) => [type, bars(buckets, type, most)]).filter(([, path]) => path);
+  const first = at(buckets, from), last = at(buckets, to) + 1;
+  const click = (event) => {
+    const edge = box.current.getBoundingClientRect();
+    const share = Math.max(0, Math.min(0.9999, (event.clientY - edge.top) / edge.height));
+    jump(buckets[Math.floor(share * buckets.length)].from_seq);
+  };
+  return html`<svg ref=${box} class="minimap" viewBox=${`0 0 ${WIDE} ${buckets.length}`} preserveAspectRatio="none" aria-hidden="true" onClick=${click}>
+    <rect class="seen" x="0" y=${first} width=${WIDE} height=${Math.max(last - first, buckets.length / 100)} />
+    ${paths.map(([type, path]) => html`<path key=${type} data-type=${type} d=${path} />`)}</svg>`;
+}
+
+const total = (one) => Object.values(one.by_type).reduce((all, many) => all + many, 0);
+const at = (buckets, place) => Math.max(0, buckets.findLastIndex((one) => one.from_seq <= place));
+
+function bars(buckets, type, most) {
+  let path = "";
+  buckets.forEach((one, row) => {
+    const many = one.by_type[type];
+    if (!many) return;
+    const before = ORDER.slice(0, ORDER.indexOf(type)).reduce((all, name) => all + (one.by_type[name] ?? 0), 0);
+    path += `M${((before / most) * WIDE).toFixed(1)} ${row}h${Math.max((many / most) * WIDE, 1.5).toFixed(1)}v.8h-${Math.max((many / most) * WIDE, 1.5).toFixed(1)}z`;
+  });
+  return path;
 }

@@ -6,10 +6,10 @@ import { focusOn, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { useGet, useLoad } from "../lib/load.js";
 import { go, href, route } from "../lib/route.js";
-import { Deeds, deeds } from "../parts/acts.js";
+import { deeds, Deeds } from "../parts/acts.js";
 import { Choice, Facet, Filters, Words } from "../parts/choices.js";
+import { useActions } from "../parts/frame.js";
 import { bdi, Strip } from "../parts/glyph.js";
-import { useActions } from "../parts/menu.js";
 import { Grid } from "../parts/table.js";
 import { Loaded } from "../parts/trouble.js";
 

@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { refused, signIn } from "../lib/api.js";
 import { typing } from "../lib/format.js";
 import { start } from "../lib/live.js";
-import { sending, useTask } from "../lib/task.js";
+import { sending, useTask } from "../lib/load.js";
 import { Trouble } from "../parts/trouble.js";
 
 export function View() {
