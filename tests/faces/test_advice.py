@@ -71,3 +71,11 @@ def test_on_the_command_line_the_owner_is_whoever_leaves_the_options_out(run, me
     assert refused_there.stderr.strip().endswith("Leave out --agent and --user.")
     with pytest.raises(NotAllowedError, match="Use the owner's handle"):
         memory.for_agent("architect").audit()
+
+
+def test_what_an_agent_may_not_do_is_refused_before_anybody_is_asked(run, memory, sid):
+    view = ("--agent", "architect")
+    memory.create_session(session_id="ours", agent_ids=["architect"])
+    asked = run(*view, "erase", "ours", "--whole-session", code=5, text="y\n")
+    assert "for good?" not in asked.output
+    assert [one.id for one in memory.list_sessions() if one.id == "ours"]

@@ -1,6 +1,7 @@
 """`backup`, `migrate`, `--as-of` and `--layout native` on the command line."""
 
 import json
+import os
 import tarfile
 
 import pytest
@@ -27,6 +28,28 @@ def test_a_backup_is_made_and_restored(filled, run, ask, anywhere, root, tmp_pat
     with Memory.open(new, environ={}) as copy:
         assert [one.content for one in copy.get_entries(sid)] == ["changed", "late"]
     assert "1 sessions are in" in run("backup", str(tmp_path / "again.tar.gz")).stdout
+
+
+def test_what_could_not_be_read_is_told_and_changes_the_exit_code(filled, run, root, sid, tmp_path):
+    filled.create_session(session_id="pipe")
+    log = root / "sessions/pipe/memory.jsonl"
+    log.unlink()
+    os.mkfifo(log)
+    assert "pipe is left out" in run("export", code=10).stderr
+    told = run("--json", "export", code=10)
+    assert [one["session"]["id"] for one in json.loads(told.stdout)["sessions"]] == [sid]
+    assert "pipe is left out" in json.loads(told.stderr)["warning"]
+    assert "pipe" in run("export", "--out", str(tmp_path / "e.json"), code=10).stderr
+    native = ("export", "--layout", "native", "--out", str(tmp_path / "n"))
+    assert "sessions/pipe" in run(*native, code=10).stderr
+    assert "memory.jsonl" in run("backup", str(tmp_path / "b"), code=10).stderr
+
+
+def test_a_home_is_known_to_a_restore_too(filled, run, anywhere, tmp_path, monkeypatch):
+    run("backup", str(tmp_path / "b"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    anywhere("backup", "restore", str(tmp_path / "b"), "--root", "~/back")
+    assert (tmp_path / "back/sessions").is_dir()
 
 
 def test_a_backup_overwrites_nothing(filled, run, tmp_path):

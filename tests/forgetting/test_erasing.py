@@ -196,6 +196,21 @@ def test_damage_that_only_quarantine_still_holds_is_erased_by_its_id(memory, sid
     assert traces(root, [secret]) == {}
 
 
+def test_what_a_crash_left_of_a_copy_is_erased_though_it_names_nobody(memory, sid, root, folder):
+    secret = word()
+    memory.add_memory(sid, id="the-id", type="note", content=secret)
+    memory.add_memory(sid, id="other", type="note", content="stays")
+    damage(folder / "memory.jsonl", secret.encode() + b'"', secret.encode() + b'#"')
+    with opened(root) as again:
+        again.compact_session(sid)
+        (kept,) = (root / "quarantine").iterdir()
+        content = kept.read_bytes()
+        half = content.index(b'"content"')
+        kept.write_bytes(bytes(half) + content[half:])
+        again.erase(sid, ids=["other"])
+    assert traces(root, [secret]) == {}
+
+
 def test_a_line_glued_to_damage_is_erased_and_its_neighbours_stay(memory, sid, root, folder):
     secret = word()
     memory.add_memory(sid, id="first", type="note", content="stays one")

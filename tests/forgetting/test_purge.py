@@ -9,7 +9,9 @@ import pytest
 from mnemolog import Memory
 from mnemolog.errors import ConcurrentModificationError, LockTimeoutError, NotAllowedError
 from mnemolog.ports.keeping import Audited
+from mnemolog.testing.opening import open_on
 from tests.forgetting.scanner import traces, tree_of, word
+from tests.log.disks import RecordingDisk
 
 RECORD = Audited("2026-11-15T09:00:00.000Z", "delete session", None, 0, "owner", "", {})
 
@@ -84,6 +86,21 @@ def test_a_dry_run_changes_no_byte_whoever_agreed(agreed, sid, root, clock):
     done = agreed.purge()
     assert (done.tombstoned, done.erased) == (report.tombstoned, report.erased)
     assert done.removed_sessions == report.removed_sessions
+
+
+def test_a_plan_reads_no_line_that_it_cannot_mean(root, clock):
+    disk = RecordingDisk(root)
+    memory = open_on(disk, clock=clock)
+    sid = memory.create_session(session_id="talk").id
+    say(memory, sid, "old")
+    clock.advance(days=91)
+    say(memory, sid, *(f"young{number}" for number in range(20)))
+    memory.get_entries(sid)  # what stands where is known now
+    disk.calls.clear()
+    assert memory.purge(dry_run=True).tombstoned.ids == ("old",)
+    assert memory.would_forget(sid, {"types": ["finding"]}).ids == ()
+    read = [path for name, path in disk.calls if (name, path[-6:]) == ("read", ".jsonl")]
+    assert len(read) == 2, "the old one; and the last one, to list the session"
 
 
 @pytest.mark.parametrize("kind", ["agent", "user"])

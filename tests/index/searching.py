@@ -32,7 +32,7 @@ WORDS_ONLY = {"search.embedder": "none"}
 some = examples(deadline=None, max_examples=60)
 few = examples(deadline=None, max_examples=20)
 
-MATCH_PARTS = ("lexical", "semantic", "neighbours", "session", "speaker")
+MATCH_PARTS = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting")
 PARTS = (*MATCH_PARTS, "match", "decay", "importance", "access", "final")
 
 
@@ -64,9 +64,12 @@ def lexical(hits: Iterable[Hit]) -> dict[str, float]:
 
 def weight_of(part: str, embedder: str = "static") -> float:
     """How much a part counts with an embedder, as the page on search says."""
-    parts = ("lexical", "semantic", "beside by words", "beside by meaning", "session", "speaker")
+    parts = (
+        "lexical", "semantic", "beside by words", "beside by meaning", "session", "speaker",
+        "lasting",
+    )  # fmt: skip
     number = r"([0-9.]+)"
-    cells = rf"{number} \| {number} \| {number}, {number} \| {number} \| {number}"
+    cells = rf"{number} \| {number} \| {number}, {number} \| {number} \| {number} \| {number}"
     page = PAGE.read_text(encoding="utf-8")
     found = re.search(rf"^\| [^|]*`{embedder}`[^|]* \| {cells} \|$", page, re.MULTILINE)
     assert found is not None, f"{PAGE.name} no longer says what {part} is worth"

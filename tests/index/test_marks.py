@@ -1,11 +1,12 @@
 """Marks: what tells the index that a log has news, and what happens if one is lost or crossed."""
 
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.index.searching import ids, leave_mark, marks, opened_on
+from tests.index.searching import ids, leave_mark, marks, opened_on, reopened
 from tests.log.disks import RecordingDisk
 from tests.log.rewriting import rewrite
 
@@ -146,3 +147,35 @@ def test_a_session_that_goes_away_while_it_is_read_is_not_found(memory, sid, roo
         assert slow.query(None) == []
         gone[0].result()
         assert slow.query(None) == []
+
+
+def test_what_was_written_is_found_although_the_marks_were_taken_away(memory, sid, root):
+    """As by somebody who is deleting `index/`, and has come to the marks first."""
+    memory.query(sid)
+    with reopened(root) as other:
+        memory.add_memory(sid, id="m1", content="word")
+        shutil.rmtree(root / "index" / "dirty")
+        assert ids(other.query(sid, text="word")) == ["m1"]
+    memory.add_memory(sid, id="m2", content="word")
+    shutil.rmtree(root / "index" / "dirty")
+    memory.create_session(session_id="makes a new folder for them")
+    assert sorted(ids(memory.query(sid, text="word"))) == ["m1", "m2"]
+    memory.query(sid)
+    assert marks(root) == []
+
+
+def test_an_index_that_goes_while_marks_are_read_is_not_searched(memory, sid, root):
+    """Another process has made a new one, and taken the marks for that."""
+    disk = RecordingDisk(root)
+    slow = opened_on(disk)
+    assert ids(slow.query(sid)) == []
+
+    def meanwhile(name: str, path: str) -> None:
+        if name == "list" and path == "index/dirty":
+            disk.before = lambda *_: None
+            memory.add_memory(sid, id="m1", content="word")
+            shutil.rmtree(root / "index")
+            assert ids(memory.query(sid)) == ["m1"]
+
+    disk.before = meanwhile
+    assert ids(slow.query(sid)) == ["m1"]

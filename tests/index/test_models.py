@@ -339,13 +339,13 @@ def test_what_is_overwritten_is_not_held_in_memory(tmp_path):
     texts = [text_of(number) for number in range(20)]
     found = Vectors(str(tmp_path), "b1", "m1", Letters("a"))
     found.write(0, found.made_of(texts))
-    query, rows = Letters("a").embed(["ooo"])[0], np.arange(20)
-    before = [found.cosines(query, 20, rows) for _ in range(3)]
+    query = Letters("a").embed(["ooo"])[0]
+    before = [found.cosines(query, 20) for _ in range(3)]
     assert np.array_equal(before[0], before[1])
     assert before[2][3] > 0
     found.blank(np.array([3]))
     found.look(1)
-    after = found.cosines(query, 20, rows)
+    after = found.cosines(query, 20)
     assert np.array_equal(np.flatnonzero(before[2] != after), [3])
     assert after[3] == 0
 
@@ -391,3 +391,29 @@ def test_who_finds_that_others_embedded_all_is_done(root, clock, monkeypatch):
         assert ids(memory.query(sid, text="word99"))[0] == "late"
         monkeypatch.undo()
         assert facts(root)["build"] == before["build"]
+
+
+def test_with_most_rows_in_sight_the_others_are_compared_too_and_count_for_nothing(
+    tmp_path, monkeypatch
+):
+    found = Vectors(str(tmp_path), "b1", "m1", Letters("a"))
+    found.write(0, found.made_of([text_of(number) for number in range(20)]))
+    query = Letters("a").embed(["ooo"])[0]
+    each = found.cosines(query, 20)
+    assert each.all()
+    asked: list[object] = []
+    compared = Vectors.cosines
+
+    def noted(self: Vectors, query: Any, rows: int, chosen: Any = None) -> Any:
+        asked.append(chosen)
+        return compared(self, query, rows, chosen)
+
+    monkeypatch.setattr(Vectors, "cosines", noted)
+    for hidden, is_chosen in (([], False), ([3, 7], False), (range(12), True)):
+        mask = np.ones(20, bool)
+        mask[list(hidden)] = False
+        likeness = found.likeness(query, 20, mask)
+        assert likeness is not None
+        assert np.array_equal(likeness.scores, np.where(mask, each, 0).astype(np.float32))
+        assert likeness.average == pytest.approx(each[mask].mean(), abs=1e-6)
+        assert (asked.pop() is not None) == is_chosen, "by rows only where most are out of sight"

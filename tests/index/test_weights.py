@@ -5,6 +5,7 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.index import fusion
+from tests.index.searching import MATCH_PARTS
 
 SAID = [
     ("ada", "We moved the boat to the north pier."),
@@ -39,8 +40,7 @@ def test_the_parts_add_up_to_the_match(tmp_path, name):
         hits = list(memory.query(None, text="Where did ada put the boat?"))
     assert hits
     for hit in hits:
-        parts = [hit.why[part] for part in ("lexical", "semantic", "neighbours", "session")]
-        total = sum(parts) + hit.why["speaker"]
+        total = sum(hit.why[part] for part in MATCH_PARTS)
         assert hit.why["match"] == pytest.approx(total / weights.ceiling, abs=1e-5)
     assert hits[0].why["lexical"] == pytest.approx(weights.words)
     assert hits[0].why["speaker"] == pytest.approx(weights.speaker)
@@ -66,9 +66,9 @@ def test_a_text_that_the_embedder_cannot_read_is_ranked_as_without_one(tmp_path,
 
 def test_nothing_can_match_more_than_fully():
     for name in ("none", "static-a", "small-b", "full-c"):
-        words, meaning, beside_words, beside_meaning, session, speaker = fusion.weights_of(name)
+        words, meaning, beside_words, beside_meaning, session, *rest = fusion.weights_of(name)
         beside = 2 * (beside_words * words + beside_meaning * meaning)
-        best = (words + meaning) * (1 + session) + beside + speaker
+        best = (words + meaning) * (1 + session) + beside + sum(rest)
         assert fusion.weights_of(name).ceiling == pytest.approx(best)
 
 

@@ -100,6 +100,13 @@ def test_a_link_or_a_pipe_that_is_named_itself_is_refused(memory, tmp_path):
             memory.import_from(tmp_path / name)
 
 
+def test_an_empty_path_is_not_the_folder_where_one_stands(memory, tmp_path, monkeypatch):
+    (tmp_path / "talk.json").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidFormatError, match="empty"):
+        memory.import_from("")
+
+
 def test_a_file_that_goes_away_is_refused(memory, tmp_path):
     for name in ("a.ndjson", "b.ndjson"):
         (tmp_path / name).write_bytes(GOOD)
@@ -190,3 +197,30 @@ def test_kinds_of_what_is_skipped_cannot_grow_without_end(memory):
 def test_the_limits_are_those_of_the_page():
     assert parsing.MAX_LINE == 8 * 1024 * 1024
     assert parsing.MAX_DOCUMENT == 64 * 1024 * 1024
+
+
+SURROGATE = "\ud800"
+
+
+@pytest.mark.parametrize("files", [
+    {"agents/a/memory/sessions/s.ndjson": {"content": "x"},
+     "agents/a/memory/conversations/s.json": {"id": SURROGATE}},
+    {"s/memory.jsonl": {"id": "e", "type": "note", "content": "x"},
+     "s/tombstones.jsonl": {"id": "e", "timestamp": SURROGATE, "reason": SURROGATE}},
+], ids=["work-agent", "one-log"])  # fmt: skip
+def test_half_a_character_stops_no_import(memory, files):
+    report = memory.import_from({name: json.dumps(told) for name, told in files.items()})
+    assert (report.stored + report.deleted).total() == 1
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_a_checksum_over_a_number_without_end_is_wrong(memory, number):
+    line = f'{{"id":"e","type":"note","content":"x","n":{number},"checksum":"sha256:00"}}'
+    report = memory.import_from({"s/memory.jsonl": line}, "one-log")
+    assert report.refused_total == 1
+
+
+def test_files_that_no_disk_could_hold_are_refused_in_words(memory):
+    for files in ({"a.json": SURROGATE}, {"a.json": 5}, {5: b""}):
+        with pytest.raises(InvalidFormatError):
+            memory.import_from(files)

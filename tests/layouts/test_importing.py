@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -195,3 +197,59 @@ def test_an_import_can_be_awaited(memory, root, tmp_path):
     report, text = asyncio.run(run())
     assert report.sessions == {"created": 2}
     assert text.count("\n") == 2
+
+
+def same(memory, files, layout=None):
+    """What a dry run and the run after it say, which has to be the same; gives the latter."""
+    dry, done = (memory.import_from(files, layout, dry_run=is_dry) for is_dry in (True, False))
+    dry.dry_run = False
+    assert dry == done
+    return done
+
+
+def test_a_dry_run_counts_what_users_own_all_share_and_what_is_hidden(memory, tmp_path):
+    fill(memory)
+    secret = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    text = memory.export_subject(format="jsonl").replace("about u1", f"the token is {secret[:40]}")
+    with opened(tmp_path / "empty") as empty:
+        done = same(empty, {"export.jsonl": text})
+        assert (done.refused_total, done.redactions.total()) == (0, 1)
+
+
+@pytest.mark.parametrize("decay", [{"a": None}, {"enabled": 10**30}, {"half_life_hours": -5}])
+def test_settings_that_cannot_be_used_are_told_by_a_dry_run_too(memory, decay):
+    line = b'{"id":"e","type":"note","content":"x"}'
+    facts = json.dumps({"session_id": "s", "decay_config": decay})
+    done = same(memory, {"s/memory.jsonl": line, "s/metadata.json": facts})
+    assert done.stored == {"note": 1}
+    assert done.adjusted == {"a session's settings were not taken over": 1}
+
+
+def test_a_dry_run_of_a_view_says_what_the_view_may_not_do(memory):
+    memory.create_session("bob", session_id="taken")
+    message = {"role": "user", "content": "hi"}
+    for name in ("taken", "free"):
+        talk = json.dumps({"id": name, "user": "ann", "messages": [message]})
+        for view in (memory.for_user("cid"), memory.for_agent("helper")):
+            same(view, {f"{name}.json": talk})
+    assert {one.id for one in memory.list_sessions()} == {"taken", "free"}
+
+
+def test_importing_the_same_at_once_stores_everything_once(root, memory):
+    rows = [f'{{"id":"{n}","type":"note","content":"note {n}"}}' for n in range(1200)]
+    files = {f"s{n}/memory.jsonl": "\n".join(rows[:600] if n else rows) for n in range(8)}
+    start = Barrier(4)
+
+    def run(_):
+        with Memory.open(root, environ={}) as mine:
+            start.wait(timeout=60)
+            return mine.import_from(files, "one-log")
+
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(run, range(4)))
+    assert [one.refused for one in reports] == [[]] * 4
+    assert sum(one.stored.total() for one in reports) == 1200 + 7 * 600
+    assert sum(one.revised.total() for one in reports) == 0
+    assert all(one.stored.total() + one.present.total() == 1200 + 7 * 600 for one in reports)
+    for n in range(8):
+        assert len(memory.get_entries(f"s{n}")) == (600 if n else 1200)

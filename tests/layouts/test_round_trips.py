@@ -107,3 +107,35 @@ def test_a_jsonl_export_is_one_object_a_line(filled):
     lines = [json.loads(line) for line in filled.export_session("other", "jsonl").splitlines()]
     assert [line["type"] for line in lines] == ["session", "note"]
     assert lines[0]["id"] == lines[1]["session_id"] == "other"
+
+
+@pytest.mark.parametrize("layout", TWO_WAY)
+def test_an_entry_may_have_a_type_that_a_layout_uses_for_something_else(memory, empty, layout):
+    memory.create_session("u1", session_id="talk")
+    for kind in ("session", "sessions", "notes", "node", "entity", "index"):
+        memory.add_memory("talk", type=kind, content="says something", id=kind)
+    empty.import_from(dict(memory.export_files(layout)))
+    assert [one.id for one in empty.list_sessions()] == ["talk"]
+    assert by_id(shown(empty, "talk", exact=False)) == by_id(shown(memory, "talk", exact=False))
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_what_has_no_id_is_stored_once_however_often_it_is_imported(filled, empty, ending):
+    session: dict[str, object] = {
+        "id": "s",
+        "agent_ids": [],
+        "created_at": "2026-11-15T09:00:00.000Z",
+    }
+    entries: list[dict[str, object]] = [
+        {"v": 1, "id": None, "type": "note", "content": "same"},
+        {"content": "same"},
+    ]
+    wish: dict[str, object] = {"type": "preference", "content": {"key": "font", "value": "serif"}}
+    whole = {"mnemolog_export": 1, "sessions": [{"session": session, "entries": [*entries, wish]}]}
+    rows = [{"v": 1, "type": "session", **session},
+            *({"type": "note", **one, "session_id": "s"} for one in [*entries, wish])]  # fmt: skip
+    text = json.dumps(whole) if ending == "json" else "\n".join(map(json.dumps, rows))
+    assert empty.import_from({f"x.{ending}": text}).stored.total() == 3
+    again = empty.import_from({f"x.{ending}": text})
+    assert (again.stored.total(), again.present.total()) == (0, 3)
+    assert empty.get_preferences("s")[0].id.startswith("pref_")

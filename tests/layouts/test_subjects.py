@@ -10,12 +10,15 @@ from mnemolog.errors import (
     InvalidFormatError,
     NotAllowedError,
     SchemaInvalidError,
+    SessionError,
     SessionNotFoundError,
+    SizeLimitError,
     StorageError,
     StorageFullError,
     StorageIOError,
 )
 from mnemolog.fs.real import RealFile
+from mnemolog.layouts import sources
 from tests.layouts.world import fill, opened
 
 
@@ -74,6 +77,51 @@ def test_everything_about_a_user(filled):
     assert told(filled.export_subject(user_id="nobody")) == ({}, [])
 
 
+@pytest.mark.req("S002-100")
+def test_what_a_user_owns_is_exported_though_the_last_session_is_gone(filled, tmp_path):
+    filled.delete_session("Talk A")
+    for everything in (filled, filled.for_user("u1")):
+        assert THEME in told(everything.export_subject())[1]
+    filled.export_to(tmp_path / "all.jsonl", "jsonl")
+    with opened(tmp_path / "other") as other:
+        other.import_from(tmp_path / "all.jsonl")
+        assert [one.id for one in other.get_preferences(user_id="u1")] == [THEME]
+
+
+@pytest.mark.req("S002-100")
+def test_what_is_known_of_a_user_is_exported_too(filled, tmp_path):
+    filled.write_node("topics/tea", "Likes tea.\n", user_id="u1")
+    filled.write_node("USER.md", "Is called Ann.\n", user_id="u1")
+    filled.write_node("topics/ink", "Collects ink.\n", user_id="nobody")
+    texts = {one: filled.read_node(one, user_id="u1").text for one in ("USER.md", "topics/tea")}
+    known = json.loads(filled.export_subject(user_id="u1"))["nodes"]
+    assert {one["address"]: one["text"] for one in known.pop("u1")} == texts
+    assert known == {}
+    assert json.loads(filled.for_user("u1").export_subject())["nodes"].keys() == {"u1"}
+    assert json.loads(filled.export_subject())["nodes"].keys() == {"u1", "nobody"}
+    for other in ({"agent_id": "analyst"}, {"session_id": "Talk A"}):
+        assert "nodes" not in json.loads(filled.export_subject(**other))
+    assert "nodes" not in json.loads(filled.for_agent("analyst").export_subject())
+    assert "> Likes tea." in filled.export_subject(user_id="u1", format="markdown")
+    files = dict(filled.export_files("nodes", user_id="u1"))
+    assert files["users/u1/memory/topics/tea.md"].decode() == texts["topics/tea"]
+    assert files["users/u1/USER.md"].decode() == texts["USER.md"]
+    assert filled.export_to(tmp_path / "one-log", "one-log").left_out["a node of the graph"] == 3
+
+
+@pytest.mark.parametrize("layout", ["json", "jsonl"])
+def test_a_graph_is_not_taken_in_from_an_export_but_counted(filled, tmp_path, layout):
+    filled.write_node("topics/tea", "Likes tea.\n", user_id="u1")
+    filled.write_node("topics/ink", "Collects ink.\n", user_id="nobody")
+    with opened(tmp_path / "other") as other:
+        for user in (None, "nobody"):
+            report = other.import_from(dict(filled.export_files(layout, user_id=user)))
+            assert (report.refused_total, report.skipped["a node of the graph"]) == (
+                0, 1 if user else 2,
+            )  # fmt: skip
+        assert other.node_users() == []
+
+
 def test_everything_that_an_agent_wrote(filled):
     filled.add_memory("Talk A", id="k2", content="shared by me", scope="shared", agent_id="analyst")
     sessions, beside = told(filled.export_subject(agent_id="analyst"))
@@ -108,6 +156,42 @@ def test_damage_is_told_in_the_export(filled, root):
     (one,) = json.loads(filled.export_session("other"))["sessions"]
     assert len(one["warnings"]) == 1
     assert "**Skipped:**" in filled.export_session("other", "markdown")
+
+
+def archive_is_overwritten(root):
+    (root / "archive/other.tar.gz").write_bytes(b"no archive")
+
+
+def sidecar_is_a_pipe(root):
+    (root / "archive/other.manifest.json").unlink()
+    os.mkfifo(root / "archive/other.manifest.json")
+
+
+def sidecar_is_cut_short(root):
+    (root / "archive/other.manifest.json").write_text("{")
+
+
+@pytest.mark.parametrize(
+    "damage", [archive_is_overwritten, sidecar_is_a_pipe, sidecar_is_cut_short]
+)
+def test_a_session_that_cannot_be_read_is_told_and_keeps_no_other(filled, root, tmp_path, damage):
+    filled.archive_session("other")
+    damage(root)
+    heard: list[str] = []
+    text = filled.export_subject(warned=heard.append)
+    assert list(told(text)[0]) == ["Talk A"]
+    assert len(heard) == 1
+    assert "other is left out: archive/other" in heard[0]
+    assert json.loads(text)["warnings"] == heard
+    assert "other is left out" in filled.export_subject(format="markdown")
+    assert filled.export_to(tmp_path / "out", "four-files").warnings == heard
+    done = filled.export_native(tmp_path / "all.jsonl")
+    assert (done.logs, done.left_out) == (3, ("sessions/other",))
+    with pytest.raises((StorageError, SessionError)):
+        filled.export_session("other")
+    unheard: list[str] = []
+    filled.for_user("u1").export_subject(warned=unheard.append)
+    assert unheard == [], "whose it was nobody knows"
 
 
 def test_an_export_needs_no_index(filled, monkeypatch):
@@ -176,10 +260,23 @@ def test_an_export_that_was_broken_off_is_not_taken_for_a_whole_one(filled, tmp_
         patch.setattr(RealFile, "sync", failing)
         with pytest.raises(OSError, match="gone"):
             filled.export_to(tmp_path / "out", "one-log")
+        with pytest.raises(OSError, match="gone"):
+            filled.export_to(tmp_path / "out.json", "json")
     assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.json").exists()
     (tmp_path / "out.partial").mkdir()
     with pytest.raises(StorageError, match="partial is there"):
         filled.export_to(tmp_path / "out", "one-log")
+
+
+def test_a_document_that_no_import_would_read_is_told_on_both_sides(filled, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_DOCUMENT", 1000)
+    assert "jsonl" in filled.export_to(tmp_path / "all.json", "json").warnings[0]
+    assert filled.export_to(tmp_path / "all.jsonl", "jsonl").warnings == []
+    with opened(tmp_path / "other") as other:
+        with pytest.raises(SizeLimitError, match=r"1,000.*jsonl"):
+            other.import_from(tmp_path / "all.json")
+        assert other.import_from(tmp_path / "all.jsonl").refused_total == 0
 
 
 def test_progress_counts_sessions(filled, tmp_path):

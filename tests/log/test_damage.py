@@ -5,6 +5,9 @@ import json
 import pytest
 
 from mnemolog.errors import CorruptionError, InvalidFormatError, SessionCorruptError
+from mnemolog.log import quarantine
+from mnemolog.model.entry import Damage
+from mnemolog.testing import SimulatedDisk
 from tests.log.independent import build, is_intact, raw_lines, seal
 
 
@@ -70,6 +73,30 @@ def test_damage_is_quarantined_once_however_often_it_is_read(memory, sid, root, 
     memory.close()
     memory.get_entries(sid)
     assert len(list((root / "quarantine").iterdir())) == 1
+
+
+def test_a_copy_of_damage_that_a_crash_left_in_part_is_made_again(memory, sid, root, log):
+    log.write_bytes(b"garbage\n" + build(1, "m1"))
+    memory.get_entries(sid)
+    (kept,) = (root / "quarantine").iterdir()
+    kept.write_bytes(b"\0\0\0bage")
+    memory.close()
+    memory.get_entries(sid)
+    assert kept.read_bytes() == b"garbage"
+
+
+def test_a_copy_is_synced_before_the_bytes_leave_the_log():
+    """Whoever made it may have been killed between writing and syncing."""
+    disk, content, seen = SimulatedDisk(), b"garbage", list[tuple[str, str]]()
+    disk.mkdir("quarantine")
+    damage = Damage(segment="memory.jsonl", offset=0, length=len(content), why="torn")
+    path = quarantine.path_of("talk", damage, content)
+    disk.open(path, "create").append(content)
+    disk.before_operation = lambda operation, path: seen.append((operation, path))
+    assert quarantine.keep(disk, "talk", damage, content)
+    assert not seen, "a reader finds it there"
+    assert quarantine.keep(disk, "talk", damage, content, is_leaving=True)
+    assert seen == [("sync", path), ("sync_folder", "quarantine")]
 
 
 @pytest.mark.req("S001-156")

@@ -154,31 +154,58 @@ def test_a_writer_waits_and_goes_on_as_soon_as_the_lock_is_free(memory, sid, fol
 
 
 class _Busy:
-    """A lock file that somebody else has for so many looks."""
+    """A lock file that somebody else has for so many looks, or until a moment; and the clock."""
 
     ident = (0, 0)
 
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
+    def __init__(self, looks: int = 0, until: float = 0.0) -> None:
+        self.looks, self.until, self.now = looks, until, 0.0
+        self.slept: list[float] = []
 
     def try_lock(self) -> bool:
         self.looks -= 1
-        return self.looks < 0
+        return self.looks < 0 and self.now >= self.until
 
     def unlock(self) -> None:
         pass
 
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
 
-@pytest.mark.parametrize(("looks", "sleeps"), [(0, 0), (5, 0), (15, 3)])
+
+def waited_for(monkeypatch, busy):
+    """Takes the lock as soon as it is free; tells how long that took longer than it had to."""
+    lock = Lock(busy, "talk")
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "sleep", busy.sleep)
+        patched.setattr(time, "monotonic", lambda: busy.now)
+        lock.acquire(60)
+    return busy.now - busy.until
+
+
+@pytest.mark.parametrize(("looks", "sleeps"), [(0, 0), (5, 0), (40, 0), (43, 3)])
 def test_a_lock_that_is_held_for_a_moment_only_is_waited_for_without_sleeping(
     monkeypatch, looks, sleeps
 ):
-    slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
     busy: Any = _Busy(looks)
-    lock = Lock(busy, "talk")
-    lock.acquire(time.monotonic() + 60)
-    assert slept == [0.0002 * 2**number for number in range(sleeps)]
+    waited_for(monkeypatch, busy)
+    assert busy.slept == [0.0002] * sleeps
+
+
+@pytest.mark.parametrize("held_for", [0.0001, 0.001, 0.003, 0.01, 0.04, 0.3, 5.0])
+def test_whoever_waits_for_the_lock_oversleeps_by_a_small_part_of_the_wait(monkeypatch, held_for):
+    busy: Any = _Busy(until=held_for)
+    too_long = waited_for(monkeypatch, busy)
+    assert too_long <= max(0.0002, held_for / 8)
+    assert max(busy.slept) <= 0.005, "nobody waits for long after the lock was given back"
+
+
+@pytest.mark.parametrize(("held_for", "looks"), [(0.04, 50), (5.0, 1100)])
+def test_waiting_for_long_takes_few_looks(monkeypatch, held_for, looks):
+    busy: Any = _Busy(until=held_for)
+    waited_for(monkeypatch, busy)
+    assert len(busy.slept) <= looks
 
 
 @pytest.mark.req("S001-050", "S001-053", "S001-165", "S002-059")

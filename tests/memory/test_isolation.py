@@ -242,7 +242,7 @@ def test_every_verb_that_takes_a_session_is_in_the_table():
         "get_global_statistics", "verify_erasure", "known_backups", "audit", "archive_idle",
         "purge", "maintain", "backup", "import_from", "import_native", "export_native", "migrate",
         "decay_curves", "purge_runs", "readable_audit", "growth",
-        "use_settings",
+        "use_settings", "check_allowed",
         "export_to",  # writes what export_files gives
         *WORKERS, *OF_NODES,
     }  # fmt: skip

@@ -178,6 +178,27 @@ def test_a_damaged_session_is_copied_as_it_is(filled, root, tmp_path):
         assert copy.read_bytes() == (root / "sessions/talk" / name).read_bytes()
 
 
+@pytest.mark.parametrize("path", [
+    "sessions/talk/manifest.json", "sessions/talk/memory.jsonl", "sessions/talk/lock",
+    "users/u1/preferences.jsonl", "archive/kept.manifest.json", "archive/kept.tar.gz",
+])  # fmt: skip
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: os.symlink("/etc/hostname", path)])
+def test_a_pipe_or_a_link_in_a_files_place_costs_that_log_only(filled, root, tmp_path, path, put):
+    filled.create_session(session_id="kept")
+    filled.archive_session("kept")
+    (root / path).unlink()
+    put(root / path)
+    done = filled.backup(tmp_path / "b.tar.gz")
+    assert any(path in text for text in done.warnings)
+    assert "sessions/%55pper%20%43ase/memory.jsonl" in names_in(tmp_path / "b.tar.gz")
+    restore_root(str(tmp_path / "b.tar.gz"), str(tmp_path / "back"))
+    with Memory.open(tmp_path / "back", environ={}) as back:
+        assert len(back.get_entries("Upper Case")) == 20
+    assert all(log.status in ("current", "refused") for log in filled.migrate())
+    if not path.startswith("archive") and not path.endswith("lock"):
+        assert path.rpartition("/")[0] in filled.export_native(tmp_path / "n").left_out
+
+
 def test_a_newer_session_is_copied_by_an_older_program(filled, root, tmp_path):
     path = root / "sessions/talk/manifest.json"
     path.write_bytes(path.read_bytes().replace(b'"v": 1', b'"v": 9'))
@@ -274,9 +295,22 @@ def test_a_backup_is_restored_into_a_new_folder_only(filled, root, tmp_path, the
     elif there == "link":
         target.symlink_to(tmp_path)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(MnemologError, match="not empty"):
+    why = "is a link" if there == "link" else "not empty"
+    with pytest.raises(MnemologError, match=why):
         restore_root(str(tmp_path / "all.tar.gz"), str(target))
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_link_is_no_folder_to_restore_into_and_no_backup_to_restore(filled, tmp_path):
+    filled.backup(tmp_path / "b.tar.gz")
+    (tmp_path / "latest").symlink_to("b.tar.gz")
+    (tmp_path / "there").symlink_to("nowhere")
+    with pytest.raises(InvalidFormatError, match="is a link"):
+        restore_root(str(tmp_path / "b.tar.gz"), str(tmp_path / "there"))
+    with pytest.raises(StorageIOError, match="is a link"):
+        restore_root(str(tmp_path / "latest"), str(tmp_path / "new"))
+    with pytest.raises(StorageIOError, match="is a link"):
+        filled.import_native(tmp_path / "latest")
 
 
 def test_an_empty_folder_will_do(filled, tmp_path):

@@ -76,6 +76,9 @@ HOSTILE = {
     "a device": complete(member("a", b"", tarfile.CHRTYPE, devmajor=1, devminor=3)),
     "a pipe": complete(member("a", b"", tarfile.FIFOTYPE)),
     "a sparse file": complete(member("a", b"x", tarfile.GNUTYPE_SPARSE)),
+    "a sparse file that says so beside": complete(
+        member("a", bytes(512), pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"})
+    ),
     "the same name twice": complete(A, A),
     "names that differ in case": complete(A, member("sessions/A/memory.jsonl")),
     "a file as a folder": complete(member("a"), member("a/b")),

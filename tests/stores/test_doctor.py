@@ -414,6 +414,19 @@ def test_work_that_cannot_be_finished_yet_says_why_and_is_not_called_done(root, 
     assert path.exists()
 
 
+def test_what_waited_for_its_session_is_finished_in_the_same_visit(root, log, codes):
+    """A crash in a compaction, and a manifest that was damaged with it."""
+    path = root / "intents" / "0123.json"
+    path.write_text(json.dumps({"v": 1, "operation": "compact", "session_id": "talk"}) + "\n")
+    path.chmod(0o600)
+    (log.parent / "manifest.json").write_text("{")
+    (log.parent / "other.tmp").touch(0o600)
+    outcomes = [(one.finding.code, one.done) for one in doctor.repair(visit(root))]
+    assert [code for code, _ in outcomes] == ["manifest_unreadable", "orphan", "intent_open"]
+    assert all(done is not None for _, done in outcomes)
+    assert codes() == []
+
+
 def test_work_of_a_later_version_is_not_called_done(root, log):
     path = root / "intents" / "0123.json"
     path.write_text('{"v":2,"operation":"compact","session_id":"talk"}\n')
@@ -701,6 +714,39 @@ def test_a_manifest_is_rebuilt_from_the_segments(root, memory, log, sid, codes, 
     assert memory.add_memory(sid, content="four").seq == 4
     kept = [path.read_bytes() for path in root.glob("quarantine/*")]
     assert kept == ([] if bad is None else [bad])
+
+
+@pytest.mark.parametrize("is_noticed", [False, True])
+def test_what_only_the_manifest_knew_comes_from_the_index(
+    root, memory, log, sid, repair, is_noticed
+):
+    """Also after a search found that the session cannot be read."""
+    memory.update_session(sid, metadata={"project": "pay"}, settings={"decay.minimum": 0.5})
+    memory.add_memory(sid, content="by another", agent_id="guest")
+    memory.query(sid, text="one")
+    before = memory.load_session(sid)
+    (log.parent / "manifest.json").write_text("{")
+    if is_noticed:
+        (root / "index" / "dirty" / sid).touch(0o600)
+        assert memory.list_sessions() == []
+        assert memory.query(None, text="one").notes
+    assert "as the index last saw it" in str(repair()["manifest_unreadable"])
+    with Memory.open(root, environ={}) as again:
+        after = again.load_session(sid)
+        assert after.metadata == before.metadata == {"project": "pay"}
+        assert (after.settings, after.created_at) == (before.settings, before.created_at)
+        assert (after.user_id, after.agent_ids) == (before.user_id, before.agent_ids)
+        assert "guest" not in after.agent_ids
+        assert [one.id for one in again.list_sessions()] == [sid]
+        assert len(again.query(sid, text="one two three another")) == 4
+
+
+def test_an_index_that_cannot_be_read_tells_nothing_of_a_manifest(root, memory, log, sid, repair):
+    memory.query(sid, text="one")
+    memory.close()
+    (root / "index" / "index.db").write_bytes(b"no database")
+    (log.parent / "manifest.json").write_text("{")
+    assert "is lost" in str(repair()["manifest_unreadable"])
 
 
 def test_what_compactions_moved_out_is_found_again_by_a_rebuilt_manifest(

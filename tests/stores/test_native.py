@@ -3,6 +3,10 @@
 import gzip
 import json
 import shutil
+import signal
+import subprocess
+import sys
+from hashlib import sha256
 
 import pytest
 
@@ -232,3 +236,44 @@ def test_progress_is_told_to_the_end(filled, other, tmp_path):
     other.import_native(tmp_path / "all.jsonl", progress=lambda *pair: told.append(pair))
     assert told[-1][0] == told[-1][1] > 0
     assert told == sorted(told)
+
+
+def test_damage_anywhere_in_a_packed_export_is_told_in_words(filled, other, tmp_path):
+    filled.add_many("talk", [{"content": sha256(bytes([n])).hexdigest() * 4} for n in range(200)])
+    filled.export_native(tmp_path / "all.jsonl.gz")
+    packed = (tmp_path / "all.jsonl.gz").read_bytes()
+    for place in range(10, len(packed), len(packed) // 60):
+        damaged = bytearray(packed)
+        damaged[place] ^= 0x55
+        (tmp_path / "damaged.gz").write_bytes(damaged)
+        with pytest.raises(InvalidFormatError):
+            other.import_native(tmp_path / "damaged.gz")
+    assert other.list_sessions() == []
+
+
+def test_what_a_killed_import_leaves_goes_when_the_root_is_opened(filled, other, tmp_path):
+    filled.export_native(tmp_path / "all.jsonl")
+    assert killed_at_finish(tmp_path) == signal.SIGKILL
+    sessions = tmp_path / "other" / "sessions"
+    assert [path.name[:5] for path in sessions.iterdir()] == [".new-"]
+    other.close()
+    with Memory.open(tmp_path / "other", environ={}) as again:
+        assert list(sessions.iterdir()) == []
+        assert list((tmp_path / "other" / "intents").glob("*.json")) == []
+        again.import_native(tmp_path / "all.jsonl")
+        proof = again.erase("talk", ids=["m1"]).verification
+        assert proof is not None
+        assert proof.clean
+
+
+def killed_at_finish(tmp_path) -> int:
+    """Import in a process that dies when the first session is about to get its name."""
+    script = (
+        "import os, signal, sys\n"
+        "from mnemolog import Memory\n"
+        "from mnemolog.log import sessions\n"
+        "sessions.bring_into_being = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Memory.open(sys.argv[1], environ={}).import_native(sys.argv[2])\n"
+    )
+    call = [sys.executable, "-c", script, str(tmp_path / "other"), str(tmp_path / "all.jsonl")]
+    return -subprocess.run(call, check=False, timeout=60).returncode

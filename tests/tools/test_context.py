@@ -37,7 +37,10 @@ ENTRIES = st.builds(
     st.text(max_size=40),
     st.text(max_size=20),
 )
-PARTS = st.lists(st.builds(Part, st.just("Part"), st.lists(ENTRIES, max_size=6)), max_size=4)
+PARTS = st.lists(
+    st.builds(Part, st.just("Part"), st.lists(ENTRIES, max_size=6), st.sampled_from(["", "a b"])),
+    max_size=4,
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -111,6 +114,21 @@ def test_a_part_that_is_too_large_leaves_room_for_those_behind_it():
     assert tokens(block.text) > 900
     alone = assemble([Part("Profile", many), Part("Recalled", [])], 1000)
     assert len(alone.sources) >= len(block.sources)
+
+
+def test_long_entries_leave_room_for_others_by_what_bears_on_the_question():
+    long = "\n".join([*["We spoke of the weather at length."] * 100, "The mast is of spruce."])
+    many = [entry(long, id=f"long{n}") for n in range(6)]
+    cut = assemble([Part("Recalled", many, "What is the mast made of?")], 1000)
+    assert len(cut.sources) == 6
+    assert cut.text.count("The mast is of spruce.") == 6
+    assert len(assemble([Part("Recalled", many)], 1000).sources) == 1
+
+
+def test_where_everything_fits_nothing_is_cut():
+    long = "\n".join(["We spoke of the weather at length."] * 50)
+    block = assemble([Part("Recalled", [entry(long), entry("short")], "the mast")], 1000)
+    assert "[…]" not in block.text
 
 
 # --- memory.context

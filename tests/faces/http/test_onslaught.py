@@ -5,15 +5,15 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 import httpx2
 import pytest
 
-from mnemolog.faces.http import feeds, jobs, serving
-from mnemolog.faces.http.door import Visit
+from mnemolog.faces.http import feeds, jobs, plans, serving
+from mnemolog.faces.http.door import Arrival
 from mnemolog.faces.http.house import Caller
 from mnemolog.faces.http.jobs import Jobs, Work
 from mnemolog.faces.http.limits import Rate
@@ -97,7 +97,7 @@ def test_a_target_that_is_no_path_is_no_failure(server, target):
 
 def test_a_pass_that_needs_no_token_opens_no_memory(server):
     """Were a request ever taken to the wrong route, it would still see nothing."""
-    caller = Caller(server.built.house, Visit("r", Pass(NOBODY, NOBODY), Scope()))
+    caller = Caller(server.built.house, Arrival("r", Pass(NOBODY, NOBODY), Scope()))
     with pytest.raises(RefusedError) as refused:
         caller.memory.list_sessions()
     assert refused.value.status == 401
@@ -440,6 +440,51 @@ def test_a_row_that_is_too_long_takes_no_more_and_forgets_none_that_waits(row, m
     assert {over(row, one) for one in known} == {"done"}
     row.begin(held_up("erase", gate, []), Scope())
     assert len(row.all(Scope())) <= 6
+
+
+def test_a_scope_makes_nobody_elses_jobs_forgotten(row, monkeypatch):
+    monkeypatch.setattr(jobs, "_MOST_KEPT", 10)
+    work = Work("verify", "files", lambda progress: {})
+    owned = row.begin(work, Scope())
+    assert over(row, owned) == "done"
+    for _ in range(20):
+        assert over(row, row.begin(work, Scope("greedy"))) == "done"
+    known = row.all(Scope())
+    assert owned.id in {one.id for one in known}
+    assert len(known) <= 11
+
+
+def test_scopes_that_have_many_jobs_leave_room_for_others_and_for_the_owner(row):
+    gate = threading.Event()
+
+    def begun(scope):
+        return row.begin(held_up("erase", gate, []), scope)
+
+    def many(scope):
+        taken = 0
+        with suppress(RefusedError):
+            while begun(scope):
+                taken += 1
+        return taken
+
+    assert [many(Scope(name)) for name in "abcdef"] == [20, 20, 20, 20, 0, 0]
+    with pytest.raises(RefusedError, match="Too many jobs") as refused:
+        begun(Scope("a"))
+    assert refused.value.status == 503
+    assert many(Scope()) == 20
+    gate.set()
+
+
+def test_plans_of_one_scope_do_not_push_out_those_of_others(server, monkeypatch):
+    monkeypatch.setattr(plans, "_MOST", 10)
+    asked = {"action": "delete", "selector": {"tags": ["old"]}}
+    with server.client() as owner, server.client(**{"Mnemolog-User": "greedy"}) as greedy:
+        plan = owner.post("/plans", json=asked).json()
+        for _ in range(30):
+            assert greedy.post("/plans", json=asked).status_code == 201
+        assert len(server.built.house.plans._made) == 10
+        confirm = {"confirm": True}
+        assert owner.post(f"/plans/{plan['plan_id']}/run", json=confirm).status_code == 200
 
 
 def test_a_list_of_jobs_that_nobody_can_read_stops_no_start(tmp_path):

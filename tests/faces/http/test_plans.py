@@ -243,6 +243,23 @@ def test_what_an_action_would_not_listen_to_is_refused(owner, action, selector, 
     assert list(refused.json()["fields"]) == [field]
 
 
+@pytest.mark.parametrize("action", ACTIONS)
+def test_what_a_view_may_not_do_is_refused_when_it_is_planned(server, owner, session, action):
+    owner.post(f"/sessions/{session}/entries", json={"type": "note", "content": "a word"})
+    given = ACTIONS[action].selector
+    selector = {"session_id": session} if "session_id" in given else {}
+    if "types" in given:
+        selector["types"] = ["note"]
+    with server.client(**{"Mnemolog-Agent": "architect"}) as agent:
+        made = agent.post("/plans", json={"action": action, "selector": selector})
+        if made.status_code != 201:
+            assert (made.status_code, made.json()["code"]) == (403, "E_NOT_ALLOWED")
+            return
+        done = run(agent, made.json())
+        if done.get("job_id"):
+            assert finished(agent, done["job_id"])["state"] == "done"
+
+
 @pytest.mark.parametrize("action", ["delete", "erase", "redact", "clear_session", "delete_session"])
 @pytest.mark.parametrize(
     "named",

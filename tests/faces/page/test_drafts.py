@@ -105,3 +105,36 @@ def test_an_edited_entry_that_could_not_be_saved_waits_for_the_server(browser: B
         expect(page.locator(".whole")).to_contain_text(MINE)
         expect(box).to_have_count(0)
         assert drafts(page) == 0
+
+
+def test_an_entry_that_was_revised_meanwhile_is_shown_beside_mine_and_neither_is_lost(
+    browser: Browser, store: Path
+):
+    with serving(store) as server, visiting(browser, server) as tab:
+        server.session("talk", [{"id": "said", "type": "note", "content": "first\nlast"}])
+        entry = "/sessions/talk/entries/said"
+        page = tab.open(entry)
+        page.get_by_role("button", name="Edit").click()
+        page.get_by_label("The content").fill("mine\nlast")
+        server.api("PATCH", entry, {"content": "theirs\nlast"})
+        expect(page.get_by_role("status").get_by_text("revised meanwhile")).to_be_visible()
+        page.reload()
+        expect(page.get_by_label("The content")).to_have_value("mine\nlast")
+        page.get_by_role("button", name="Save a new revision").click()
+        both = page.get_by_role("region", name="Two texts")
+        expect(both.locator("[data-kind=open] pre")).to_have_text(["first", "theirs", "mine"])
+        both.get_by_label("both, one after the other").check()
+        expect(both.get_by_label("What will be written")).to_have_value("theirs\nmine\nlast")
+        both.get_by_role("button", name="Save this text").click()
+        expect(page.locator(".whole")).to_contain_text("theirs")
+        expect(both).to_have_count(0)
+        assert drafts(page) == 0
+        assert server.api("GET", entry)["entry"]["content"] == "theirs\nmine\nlast"
+
+
+def test_an_entry_that_is_not_being_edited_shows_its_newest_revision(browser: Browser, store: Path):
+    with serving(store) as server, visiting(browser, server) as tab:
+        server.session("talk", [{"id": "said", "type": "note", "content": "the first text"}])
+        page = tab.open("/sessions/talk/entries/said")
+        server.api("PATCH", "/sessions/talk/entries/said", {"content": "another text"})
+        expect(page.locator(".whole")).to_contain_text("another text")

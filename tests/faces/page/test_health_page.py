@@ -1,9 +1,12 @@
 """Health in the page: figures, charts with their tables, what the doctor finds, the settings."""
 
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.faces.page import story
 from tests.faces.page.driving import PHONE, Server, Tab, serving, visiting
@@ -76,3 +79,39 @@ def test_health_fits_a_phone(browser: Browser, served: Server, name: str):
     with visiting(browser, served, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
         tab.open(f"/health?tab={name}").wait_for_timeout(300)
         assert tab.has_sideways() <= 0
+
+
+@contextmanager
+def writing(server: Server, session: str) -> Iterator[None]:
+    """Somebody who writes into a session, five times a second."""
+    ends = threading.Event()
+
+    def write() -> None:
+        while not ends.wait(0.2):
+            server.api("POST", f"/sessions/{session}/entries", {"type": "note", "content": "on"})
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        ends.set()
+        writer.join()
+
+
+def test_figures_are_shown_also_where_events_come_faster_than_answers(tab: Tab):
+    def wait(route: Route) -> None:
+        time.sleep(1.5)  # a session that is written to is told of once a second
+        route.continue_()
+
+    tab.page.route("**/api/v1/stats", wait)
+    figure = tab.page.locator(".figure", has=tab.page.get_by_text("entries", exact=True))
+    tab.server.session("busy", [{"type": "note", "content": "the first"}])
+    before = tab.server.api("GET", "/stats")["entries"]
+    with writing(tab.server, "busy"):
+        tab.page.goto(f"{tab.server.url}/health")
+        expect(figure).to_be_visible()
+        tab.page.wait_for_timeout(3000)
+    total = tab.server.api("GET", "/stats")["entries"]
+    assert total > before
+    expect(figure).to_contain_text(f"{total:,}")

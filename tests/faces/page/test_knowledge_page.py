@@ -238,3 +238,10 @@ def test_a_hostile_node_is_text_and_nothing_else(tab: Tab):
     assert all(link == ["https:", "noopener noreferrer"] for link in outside)
     expect(page.locator(".chip", has_text="U+202E").first).to_be_visible()
     file.unlink()
+
+
+def test_who_is_talked_with_is_shown_where_nothing_is_known_yet(browser: Browser, store: Path):
+    with serving(store) as server, visiting(browser, server) as tab:
+        server.session("talk", [{"type": "note", "content": "hello"}], user_id="ada")
+        page = tab.open("/knowledge")
+        expect(page.get_by_text("Nothing has been learned about ada yet.")).to_be_visible()

@@ -1,0 +1,59 @@
+"""Passages: what a long text has to say on a question, verbatim, in order, within the room."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemolog.policy.passages import GAP, passages
+
+LINES = [f"Step {number}: paint plank {number} of the boat." for number in range(40)]
+LINES[0] = "How to paint the boat:"
+LINES[27] = "The keel needs red lead before anything else."
+TEXT = "\n".join(LINES)
+
+
+def test_the_beginning_and_what_the_question_asks_for_are_kept():
+    shown = passages(TEXT, "What does the keel need first?", 140).split("\n")
+    assert shown[0] == LINES[0]
+    assert LINES[27] in shown
+    assert shown[-1] == GAP
+    assert shown.count(GAP) >= 2
+
+
+def test_a_word_that_stands_everywhere_counts_less_than_one_that_does_not():
+    assert LINES[27] in passages(TEXT, "paint plank of the boat keel", 140)
+
+
+def test_forms_of_a_word_are_one_word():
+    text = "\n".join([*["nothing here"] * 40, "the gardens close at nine", *["nor here"] * 40])
+    assert "gardens" in passages(text, "gardening hours", 120)
+
+
+def test_text_without_spaces_is_compared_by_pairs():
+    text = "\n".join(["关于天气的说明", *["今天天气很好"] * 60, "会议在星期五举行"])
+    assert "会议在星期五举行" in passages(text, "会议是什么时候", 120)
+
+
+def test_of_one_line_without_end_the_passage_is_kept():
+    text = f"{'so it goes on and on ' * 60}until the lighthouse is repainted {'and on ' * 90}"
+    shown = passages(text, "lighthouse", 420)
+    assert "lighthouse" in shown
+    assert len(shown.encode()) <= 420
+
+
+def test_without_a_word_in_common_the_beginning_is_kept():
+    assert passages(TEXT, "zebra", 120).startswith("\n".join(LINES[:2]))
+
+
+@given(
+    text=st.text(max_size=600) | st.text(alphabet="ab \n\r\u2028é会", max_size=600),
+    question=st.text(max_size=60),
+    most=st.integers(6, 500),
+)
+def test_it_is_never_longer_and_says_nothing_that_the_text_does_not(text, question, most):
+    shown = passages(text, question, most)
+    assert len(shown.encode()) <= most
+    at = 0
+    for part in shown.split(GAP) if GAP not in text else ():
+        for line in part.strip("\n").split("\n"):
+            assert line in text[at:]
+            at = text.index(line, at) + len(line)
