@@ -1,7 +1,6 @@
 """Controls that are seldom pressed do what they say: keys, leaving, odd texts, single entries."""
 
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -224,13 +223,32 @@ def test_what_can_be_mended_is_mended_from_the_page(browser: Browser, store: Pat
 
 
 def test_what_takes_long_says_what_is_waited_for(tab: Tab):
-    def wait(route: Route) -> None:
-        time.sleep(4)
-        route.continue_()
-
-    tab.page.route("**/api/v1/plans", wait)
+    held: list[Route] = []
+    tab.page.route("**/api/v1/plans", lambda route: held.append(route))
     tab.page.goto(f"{tab.server.url}/forgetting")
     waited = tab.page.get_by_text("Counting what the next run would remove…")
     expect(waited).to_be_visible()
+    held.pop().continue_()
     expect(tab.page.get_by_role("region", name="Preview")).to_be_visible()
     expect(waited).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "shown"),
+    [
+        ("/sessions/odd", "**/sessions/odd/entries*", "article"),
+        ("/search?q=first", "**/api/v1/search", "ol.hits li"),
+        ("/health?tab=doctor", "**/api/v1/doctor*", "main p.ok"),
+    ],
+)
+def test_who_does_not_want_to_wait_any_longer_need_not(tab: Tab, path: str, asked: str, shown: str):
+    held: list[Route] = []
+    tab.page.route(asked, lambda route: held.append(route))
+    tab.page.goto(f"{tab.server.url}{path}")
+    tab.page.get_by_role("button", name="Cancel").click()
+    expect(tab.page.get_by_text("You stopped waiting.")).to_be_visible()
+    expect(tab.page.locator(shown)).to_have_count(0)
+    tab.page.unroute(asked)
+    tab.page.get_by_role("button", name="Try again").click()
+    expect(tab.page.locator(shown).first).to_be_visible()
+    expect(tab.page.get_by_text("You stopped waiting.")).to_have_count(0)

@@ -5,17 +5,20 @@ import { get } from "./api.js";
 import { useEvents } from "./live.js";
 import { route } from "./route.js";
 
+/** Somebody did not want to wait. */
+export const LEFT = { message: "You stopped waiting.", advice: "Nothing was changed." };
+
 /** @template T @param {(stop: AbortSignal) => Promise<T>} read @param {unknown[]} on what makes it read again
  * @param {string[]} [topics] events after which it is read again
- * @returns {{value: T | null, trouble: any, isSlow: boolean, isBusy: boolean, again: () => void}} */
+ * @returns {{value: T | null, trouble: any, isSlow: boolean, isBusy: boolean, again: () => void, leave: () => void}} */
 export function useLoad(read, on, topics = []) {
   const [state, set] = useState(/** @type {any} */ ({ value: null, trouble: null, isSlow: false, isBusy: true }));
   const [turn, again] = useState(0);
   const { agent, user } = route.value.query; // another scope, other answers
   const key = JSON.stringify([on, agent, user]);
-  const shown = useRef(""), under = useRef(/** @type {"" | "way" | "stale"} */ (""));
+  const shown = useRef(""), under = useRef(/** @type {"" | "way" | "stale"} */ ("")), way = useRef(new AbortController());
   useEffect(() => {
-    const stop = new AbortController();
+    const stop = (way.current = new AbortController());
     const isOther = shown.current !== key;
     shown.current = key;
     under.current = "way";
@@ -32,9 +35,11 @@ export function useLoad(read, on, topics = []) {
       });
     return () => { clearTimeout(slow); stop.abort(); };
   }, [key, turn]);
+  // What was given up is read again when it is asked for, not when something happens.
+  const leave = () => { way.current.abort(); set((now) => ({ ...now, trouble: LEFT, isSlow: false, isBusy: false })); };
   // Events may come faster than answers: one that is under way is waited for, and then read once more.
   useEvents(topics, () => { if (under.current) under.current = "stale"; else again((now) => now + 1); });
-  return { ...state, isBusy: state.isBusy || shown.current !== key, again: () => again((now) => now + 1) };
+  return { ...state, isBusy: state.isBusy || shown.current !== key, again: () => again((now) => now + 1), leave };
 }
 
 /** The same of one address; nothing while that is none. @param {string | false} address @param {Record<string, any>} [query] @param {string[]} [topics] @param {unknown} [on] */

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "../vendor/preact.js";
 import { get, url } from "./api.js";
 import { useEvents } from "./live.js";
+import { LEFT } from "./load.js";
 import { lex } from "./markdown.js";
 
 const FIRST = 60; // fills the highest window, and is soon there
@@ -61,6 +62,7 @@ export function useTimeline(id, { types, hidden, at }, screen) {
       put({ items: found.items, after: found.next_cursor, total: found.total });
     } catch { /* shown as it was; the dot tells */ }
   };
+  const leave = () => { run.current++; put({ isBusy: false, trouble: LEFT }); };
   const drop = (entry) => put((old) => ({ items: old.items.filter((one) => one.entry.id !== entry), total: old.total - 1 }));
 
   useEffect(() => { set({ ...NOTHING, isBusy: true, trouble: null, fresh: 0 }); begin(at ? { around: at } : {}); }, [id, types, hidden]);
@@ -77,7 +79,7 @@ export function useTimeline(id, { types, hidden, at }, screen) {
     if (now.current.after === null && screen.isAtEnd()) grow("after");
     else put((old) => ({ fresh: old.fresh + fresh, total: old.total + fresh, after: old.after ?? String(old.items.at(-1)?.place ?? 0) }));
   });
-  return { ...state, begin, grow, refresh, drop, put };
+  return { ...state, begin, grow, refresh, leave, drop, put };
 }
 
 /** Two windows as one; what is too much falls away on the other side, and can be fetched again. */

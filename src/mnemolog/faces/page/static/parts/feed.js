@@ -136,7 +136,7 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
   };
 
   if (line.trouble && !line.items.length) return html`<${Trouble} trouble=${line.trouble} again=${() => line.begin({})} />`;
-  if (!line.items.length) return line.isBusy ? html`<${Waiting} load=${{ isSlow: true }} />` : html`<p class="empty">Nothing to read here${types ? " with these types" : ""}.</p>`;
+  if (!line.items.length) return line.isBusy ? html`<${Waiting} load=${{ isSlow: true, leave: line.leave }} />` : html`<p class="empty">Nothing to read here${types ? " with these types" : ""}.</p>`;
   return html`<div role="feed" class="feed" ref=${box} aria-label="Entries" aria-busy=${line.isBusy}>
       ${folds(line.items).map((group) => (group.hidden ? html`<details key=${`hidden ${group.rows[0].entry.id}`} class="fold-hidden"><summary class="small quiet">${plural(group.rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(group.rows[0].hidden_until)} d)</summary>${group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))}</details>`
         : group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))))}

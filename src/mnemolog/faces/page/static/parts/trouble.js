@@ -14,11 +14,11 @@ export function Trouble({ trouble, again }) {
   </div>`;
 }
 
-/** Nothing for a moment, then a place holder of the final height; after a while, what is waited for. */
+/** Nothing for a moment, then a place holder of the final height; after a while, what is waited for, and a way out. */
 export function Waiting({ load, rows = 6, what = "Still reading…" }) {
   const [isLong, wait] = useState(false);
   useEffect(() => { const timer = setTimeout(() => wait(true), 2000); return () => clearTimeout(timer); }, []);
-  return load.isSlow ? html`<div class="stack" aria-busy="true">${isLong && html`<p class="quiet" role="status">${what}</p>`}${Array.from({ length: rows }, (_, at) => html`<div class="skeleton" key=${at}></div>`)}</div>` : null;
+  return load.isSlow ? html`<div class="stack" aria-busy="true">${isLong && html`<div class="row"><span class="quiet" role="status">${what}</span><button onClick=${load.leave}>Cancel</button></div>`}${Array.from({ length: rows }, (_, at) => html`<div class="skeleton" key=${at}></div>`)}</div>` : null;
 }
 
 /** A load as it stands: trouble, a place holder, or what `children` makes of the value. */
