@@ -184,6 +184,20 @@ def shred(disk: Disk, path: str) -> None:
     disk.unlink(path)
 
 
+def remove_folder(disk: Disk, folder: str, *, is_private: bool = False) -> None:
+    """Remove a folder and what is in it; what is private is overwritten first."""
+    for name in disk.list(folder):
+        path = f"{folder}/{name}"
+        found = disk.stat(path)
+        if found is not None and found.is_folder:
+            remove_folder(disk, path, is_private=is_private)
+        elif is_private and found is not None and found.is_regular:
+            shred(disk, path)
+        else:
+            disk.unlink(path)
+    disk.rmdir(folder)
+
+
 def blank(disk: Disk, path: str, is_meant: Callable[[bytes], bool]) -> int:
     """Overwrite the lines that are meant by spaces, where they lie: that needs no room. Says how
     many they were."""

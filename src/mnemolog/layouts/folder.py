@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 
+from mnemolog import fs
 from mnemolog.errors import InvalidFormatError, StorageError, StorageIOError
-from mnemolog.fs import Disk, Stat, full
+from mnemolog.fs import Disk, Stat
 from mnemolog.fs.real import RealDisk
 from mnemolog.layouts.contract import FileOut, Line, Refused
 from mnemolog.layouts.parsing import unreadable
@@ -129,7 +130,7 @@ def write_folder(path: str, files: Iterable[FileOut]) -> None:
         )
     disk.mkdir(temporary)
     with ExitStack() as undone:
-        undone.callback(_remove, disk, temporary)
+        undone.callback(fs.remove_folder, disk, temporary)
         _write_all(RealDisk(f"{path}.partial"), files)
         disk.rename(temporary, name)
         disk.sync_folder("")
@@ -186,16 +187,5 @@ def _write_one(disk: Disk, file: FileOut) -> None:
     for offset in range(0, len(file.content), _CHUNK):
         part = file.content[offset : offset + _CHUNK]
         if opened.append(part) != len(part):
-            raise full(f"write {file.name}")
+            raise fs.full(f"write {file.name}")
     opened.sync()
-
-
-def _remove(disk: RealDisk, folder: str) -> None:
-    for name in disk.list(folder):
-        path = f"{folder}/{name}"
-        found = disk.stat(path)
-        if found is not None and found.is_folder:
-            _remove(disk, path)
-        else:
-            disk.unlink(path)
-    disk.rmdir(folder)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.errors import (
     CorruptionError,
     LockTimeoutError,
@@ -85,7 +85,7 @@ def _move_away(disk: Disk, place: SessionPlace, gone: str) -> None:
 
 
 def _remove_folder(disk: Disk, folder: str) -> None:
-    sessions.remove_folder(disk, folder, is_private=True)
+    fs.remove_folder(disk, folder, is_private=True)
     disk.sync_folder(paths.SESSIONS)
 
 

@@ -51,11 +51,11 @@ def create(disk: Disk, manifest: Manifest) -> None:
         disk.sync_folder(fresh)
         bring_into_being(disk, fresh, target)
     except FileExistsError:
-        remove_folder(disk, fresh)
+        fs.remove_folder(disk, fresh)
         raise taken_session(manifest.session_id) from None
     except MnemologError:  # as on a full disk: whoever tries again must not fill it up
         with suppress(MnemologError):
-            remove_folder(disk, fresh)
+            fs.remove_folder(disk, fresh)
         raise
     disk.sync_folder(paths.SESSIONS)
 
@@ -199,7 +199,7 @@ def remove(
             sidecars.discard(disk, place.archive.folder)  # or a crash's leftover would count now
             disk.rename(place.folder, gone)
             disk.sync_folder(paths.SESSIONS)
-        remove_folder(disk, gone, is_private=True)
+        fs.remove_folder(disk, gone, is_private=True)
         disk.sync_folder(paths.SESSIONS)
         rest(fields)
     writer.forget()
@@ -214,20 +214,6 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
     if fields.get("operation") != REMOVE or room != paths.SESSIONS or not _PASSING.fullmatch(name):
         return False
     disk.sync_folder(paths.SESSIONS)  # or a power loss brings back a name without its files
-    remove_folder(disk, f"{room}/{name}", is_private=True)
+    fs.remove_folder(disk, f"{room}/{name}", is_private=True)
     disk.sync_folder(paths.SESSIONS)
     return True
-
-
-def remove_folder(disk: Disk, folder: str, *, is_private: bool = False) -> None:
-    """Remove a folder and what is in it; what is private is overwritten first."""
-    for name in disk.list(folder):
-        path = f"{folder}/{name}"
-        found = disk.stat(path)
-        if found is not None and found.is_folder:
-            remove_folder(disk, path, is_private=is_private)
-        elif is_private and found is not None and found.is_regular:
-            fs.shred(disk, path)
-        else:
-            disk.unlink(path)
-    disk.rmdir(folder)

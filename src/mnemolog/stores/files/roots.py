@@ -8,7 +8,6 @@ from mnemolog import fs, paths
 from mnemolog.fs import Ident
 from mnemolog.fs.real import RealDisk, full_path
 from mnemolog.log.reader import Reader, leave_alone
-from mnemolog.log.sessions import remove_folder
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Session
 from mnemolog.ports import SHARED, LogKey
@@ -81,7 +80,7 @@ def files(root: str) -> Iterator[RootFile]:
 def remove(root: str) -> None:
     """Remove a root and everything in it."""
     folder, name = os.path.split(full_path(root))
-    remove_folder(RealDisk(folder), name)
+    fs.remove_folder(RealDisk(folder), name)
 
 
 def settings_of(root: str, environ: Mapping[str, str]) -> Settings:

@@ -77,7 +77,7 @@ class FreshSession:
 
     def give_up(self) -> None:
         """Leave nothing behind."""
-        sessions.remove_folder(self._disk, self._folder)
+        fs.remove_folder(self._disk, self._folder)
 
 
 def sums(disk: Disk, place: Place) -> list[str]:

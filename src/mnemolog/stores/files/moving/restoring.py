@@ -14,11 +14,10 @@ from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-from mnemolog import paths
+from mnemolog import fs, paths
 from mnemolog.errors import InvalidFormatError, MnemologError, StorageIOError
 from mnemolog.fs import full
 from mnemolog.fs.real import RealDisk
-from mnemolog.log.sessions import remove_folder
 from mnemolog.ports import Progress
 from mnemolog.stores.files.moving import outside
 from mnemolog.stores.files.moving.snapshots import LISTING, VERSION, is_safe
@@ -63,7 +62,7 @@ def restore_root(
     _check_target(disk, folder, name)
     fresh = f".{name[:100]}.new-{os.urandom(8).hex()}"
     with ExitStack() as undone:
-        undone.callback(remove_folder, disk, fresh)
+        undone.callback(fs.remove_folder, disk, fresh)
         inner = RealDisk(os.path.join(folder, fresh))
         inner.mkdir(paths.SESSIONS)
         restored = _Unpacking(inner, path, limits or Limits()).run(progress)
