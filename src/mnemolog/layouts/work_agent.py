@@ -155,9 +155,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         name = file_name(one.session.id)
         yield FileOut(f"{folder}/sessions/{name}{_SUFFIX}", output.lines(map(_event, one.entries)))
         yield FileOut(f"{folder}/conversations/{name}.json", output.pretty(_about(one, agent)))
-    for entry in (*(each for own in bundle.users.values() for each in own), *bundle.shared):
-        yield LeftOut(entry.id, "belongs to no session")
-    yield from bundle.of_graphs()
+    yield from bundle.of_no_session()
 
 
 def _about(one: SessionOut, agent: str) -> dict[str, Any]:
