@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mnemolog.errors import SettingsError
 from mnemolog.policy.redaction import MAX_PATTERN, Redactor, own_pattern
-from mnemolog.policy.redaction.linear import parser, sre
+from mnemolog.policy.redaction.charsets import sre
+from mnemolog.policy.redaction.linear import parser
 
 TAKEN = [
     r"TICKET-[0-9]+", r"EMP-\d+", r"\b[A-Z]+-\d{4}", r"(?i)project [a-z]{2,10}", r"^\w+:",

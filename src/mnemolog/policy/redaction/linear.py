@@ -12,10 +12,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from mnemolog.policy.redaction import charsets
-from mnemolog.policy.redaction.charsets import ALL, NEWLINE, WORD, charset
+from mnemolog.policy.redaction.charsets import ALL, NEWLINE, WORD, charset, sre
 
 # What `re` itself parses with; it has no public name.
-sre: Any = import_module("re._constants")
 parser: Any = import_module("re._parser")
 
 MOST_STEPS = 2000

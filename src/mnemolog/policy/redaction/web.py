@@ -8,13 +8,12 @@ from mnemolog.policy.redaction.names import Family
 from mnemolog.policy.redaction.randomness import has_digit, is_random
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
-from mnemolog.policy.redaction.values import is_secret, is_wordy
+from mnemolog.policy.redaction.values import is_secret, is_uuid, is_wordy
 
 KEY, PASSWORD, COOKIE = "api-key", "password", "cookie"
 
 _USER_INFO = re.compile(r"://[^\s:@/?#\"'`<>\\]{0,100}:([^\s@\"'`<>\\]{1,200})@(?=[\w\[.{$%-])")
 _TOKEN_USER = re.compile(r"://([A-Za-z0-9_-]{16,200})(?::x-oauth-basic)?@(?=[\w\[])")
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _DSN = re.compile(r":([^\s:@/\"'`]{1,100})@(?:tcp|udp|unix|cloudsql)?\(")
 _SIGNED = re.compile(
     r"[?&](?:sig|x-amz-signature|x-amz-credential|signature|x-goog-signature|code)="
@@ -37,13 +36,13 @@ _COOKIE = re.compile(
 
 
 def find_in_urls(text: str, folded: str) -> Iterator[Span]:
-    """Passwords and tokens between `://` and `@`, and signatures in a query."""
+    """Passwords and tokens between `://` and `@`."""
     for search in (_USER_INFO, _DSN):
         for found in search.finditer(text):
             if not is_template(found[1]):
                 yield Span(*found.span(1), PASSWORD)
     for found in _TOKEN_USER.finditer(text):
-        if is_random(found[1]) and not _UUID.fullmatch(found[1]):
+        if is_random(found[1]) and not is_uuid(found[1]):
             yield Span(*found.span(1), KEY)
 
 
