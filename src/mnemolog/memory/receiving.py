@@ -33,7 +33,7 @@ from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
 from mnemolog.model import plain
-from mnemolog.model.entry import Entry, Receipt
+from mnemolog.model.entry import Receipt
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Session
 from mnemolog.model.times import normalise
@@ -100,9 +100,8 @@ class Receiver:
     def _settle(self, target: Target, found: SessionFound) -> None:
         """Find the session, or make it; refuse one that belongs to somebody else."""
         facts = self._facts(found)
-        try:
-            known = self._known(target, facts)
-        except SessionNotFoundError:
+        known = self._loaded(target.log.id) or self._created(target, facts)
+        if known is None:
             self._report.sessions["created"] += 1
             return
         agents = set(facts["agent_ids"])
@@ -115,18 +114,21 @@ class Receiver:
         target.user, target.exists = known.user_id, True
         self._report.sessions["existing"] += 1
 
-    def _known(self, target: Target, facts: dict[str, Any]) -> Session:
-        """The session that is there; makes it and raises `SessionNotFoundError` if none is."""
+    def _loaded(self, session_id: str) -> Session | None:
+        with suppress(SessionNotFoundError):
+            return self._memory.load_session(session_id)
+        return None
+
+    def _created(self, target: Target, facts: dict[str, Any]) -> Session | None:
+        """None once it is made; the session that somebody else made just before."""
         try:
-            return self._memory.load_session(target.log.id)
-        except SessionNotFoundError:
-            try:
-                self._create(target, facts)
-            except SessionExistsError as taken:
-                with suppress(SessionNotFoundError):  # it is not for this view to see
-                    return self._memory.load_session(target.log.id)
-                raise taken from None
-            raise
+            self._create(target, facts)
+        except SessionExistsError:
+            made = self._loaded(target.log.id)
+            if made is None:  # it is not for this view to see
+                raise
+            return made
+        return None
 
     def _facts(self, found: SessionFound) -> dict[str, Any]:
         check_id(found.id, "session id")
@@ -177,13 +179,13 @@ class Receiver:
             target = self._target(found)
             if target.refusal is not None:
                 raise target.refusal
-            entry, notes, hidden = self._checked(target, found)
+            drafted = drafting.draft(found.record, self._where(target))
         except (InputError, SessionError) as error:
             self._report.refuse(found.file, found.line, error.message, error.code)
             return
-        for note in notes:
+        for note in drafted.notes:
             count_kind(self._report.adjusted, note.partition(";")[0] if "future" in note else note)
-        self._hold(target, Held(found, entry, hidden))
+        self._hold(target, Held(found, drafted.entry, drafted.hidden))
 
     def _target(self, found: EntryFound) -> Target:
         scope, user = found.record.get("scope", "session"), found.record.get("user_id")
@@ -204,12 +206,6 @@ class Receiver:
         key = LogKey("session", f"{self._prefix}{session}")
         known = self._targets.get((key, key.id))
         return None if known is None or known.refusal is not None else key.id
-
-    def _checked(
-        self, target: Target, found: EntryFound
-    ) -> tuple[Entry, tuple[str, ...], tuple[str, ...]]:
-        drafted = drafting.draft(found.record, self._where(target))
-        return drafted.entry, drafted.notes, drafted.hidden
 
     def _where(self, target: Target) -> Circumstances:
         """Where an entry is written; of a session that a dry run does not make, as if it had."""
