@@ -1,5 +1,7 @@
 """What compactions moved out of a session is still found, if it is asked for."""
 
+import json
+
 import pytest
 
 from mnemolog.errors import InvalidQueryError
@@ -71,3 +73,14 @@ def test_what_is_deleted_or_erased_is_not_found_there_either(moved):
     assert set(found(moved)) == {"db", "tea"}
     moved.erase("talk", ids=["tea"])
     assert found(moved) == ["db"]
+
+
+def test_what_came_back_has_one_life_though_a_crash_left_it_in_the_archive_too(moved, root):
+    (archive,) = root.glob("archive/*.jsonl.gz")
+    before = archive.read_bytes()
+    moved.delete("talk", ids=["own"])
+    moved.update_memory("talk", "tea", content="coffee")
+    archive.write_bytes(before)  # the crash came before it was taken out there
+    assert set(found(moved)) == {"db", "tea"}
+    told = json.loads(moved.export_session("talk"))["sessions"][0]["entries"]
+    assert sorted(entry["id"] for entry in told) == ["db", "tea"]

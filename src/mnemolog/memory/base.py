@@ -14,6 +14,7 @@ from mnemolog.model import given
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest
 from mnemolog.policy.access import OWNER, Viewer, may_see_session
+from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.drafting import Circumstances, Redact
 from mnemolog.ports import (
     SHARED,
@@ -137,6 +138,15 @@ class Base:
         if self._shelved_by is None:
             raise NotAllowedError("This handle was made without a graph.")
         return self._shelved_by
+
+    def _moved_out(
+        self, session_id: str, is_meant: Callable[[Weighed], bool] = lambda _: True
+    ) -> list[Weighed]:
+        """What compactions moved out of a session. A crash may leave what came back there too: what
+        has a newer life in the log, or was deleted there, is none of it."""
+        keeper, log = self._keeper, LogKey("session", session_id)
+        moved = (one for one in keeper.moved(session_id).values() if is_meant(one))
+        return [one for one in moved if not keeper.knows(log, one.entry.id)]
 
     def _search_index(self) -> Index:
         if self._index is None:

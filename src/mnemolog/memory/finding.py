@@ -54,13 +54,12 @@ class Finding(Base):
         user = self._manifest(session_id).user_id
         if "entry" not in asked.kinds or (asked.users and user not in asked.users):
             return hits
+        moved = self._moved_out(
+            session_id, lambda one: one.died is None and may_see(self._viewer, one.entry)
+        )
         known = {hit.entry.id for hit in hits}
-        found = [
-            hit
-            for one in self._keeper.moved(session_id).values()
-            if one.died is None and one.entry.id not in known and may_see(self._viewer, one.entry)
-            if (hit := recalled(one.entry, asked)) is not None
-        ]
+        fresh = (one.entry for one in moved if one.entry.id not in known)
+        found = [hit for entry in fresh if (hit := recalled(entry, asked)) is not None]
         return Hits(ordered([*hits, *found], asked), hits.semantic, hits.missing, hits.notes)
 
     query_memories = query

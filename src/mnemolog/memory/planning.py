@@ -29,6 +29,7 @@ from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy import learning
 from mnemolog.policy.access import OWNER
+from mnemolog.policy.compaction import Weighed
 from mnemolog.ports import LogKey
 
 
@@ -208,11 +209,11 @@ class Planning(Invalidating, Knowing):
         """What a compaction moved out before anybody had learned from it."""
         if not manifest.markers.get("moved"):
             return
-        log = LogKey("session", manifest.session_id)
-        for one in self._keeper.moved(manifest.session_id).values():
-            is_new = one.died is None and one.entry.seq > seq and one.entry.id not in known
-            if is_new and not self._keeper.knows(log, one.entry.id):
-                yield one.entry
+
+        def is_new(one: Weighed) -> bool:
+            return one.died is None and one.entry.seq > seq and one.entry.id not in known
+
+        yield from (one.entry for one in self._moved_out(manifest.session_id, is_new))
 
 
 def _with_sources(edit: Edit, lesson: Lesson) -> Edit:

@@ -128,9 +128,7 @@ class Purging(Forgetting):
             living = self._store.read(log, OWNER).entries
         if manifest is None:
             return Kept(living, hidden)
-        moved = self._keeper.moved(log.id)
-        # A newer revision of it in the log has a life of its own.
-        moved = {name: one for name, one in moved.items() if not self._keeper.knows(log, name)}
+        moved = {one.entry.id: one for one in self._moved_out(log.id)}
         return Kept(living, hidden, moved, manifest.archived_at)
 
     def _erase_hidden(

@@ -19,15 +19,11 @@ class Returning(Keeping):
     """What the verbs need that reach into the archive of a session that is not archived."""
 
     def _moved(self, session_id: str, chosen: Selection) -> list[Weighed]:
-        """What is meant of that which compactions moved out, and has no newer life in the log."""
-        log = LogKey("session", session_id)
-        return [
-            one
-            for one in self._keeper.moved(session_id).values()
-            if chosen.matches(one.entry)
-            and may_change(self._viewer, one.entry)
-            and not self._keeper.knows(log, one.entry.id)
-        ]
+        """What is meant of that which compactions moved out."""
+        return self._moved_out(
+            session_id,
+            lambda one: chosen.matches(one.entry) and may_change(self._viewer, one.entry),
+        )
 
     def _return(
         self,

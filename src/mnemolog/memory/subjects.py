@@ -139,10 +139,13 @@ class Gathering:
 
     def _moved(self, session_id: str) -> list[Entry]:
         """What a compaction moved to the archive is as much a part of the session as the rest."""
-        keeper = self._memory._kept_by
-        moved = {} if keeper is None else keeper.moved(session_id)
-        visible = (one.entry for one in moved.values() if one.died is None)
-        return [entry for entry in visible if may_see(self._memory._viewer, entry)]
+        memory = self._memory
+        if memory._kept_by is None:
+            return []
+        moved = memory._moved_out(
+            session_id, lambda one: one.died is None and may_see(memory._viewer, one.entry)
+        )
+        return [one.entry for one in moved]
 
     def _tombstones(self, session_id: str) -> list[Tombstone]:
         keeper, log = self._memory._kept_by, LogKey("session", session_id)
