@@ -30,7 +30,6 @@ from mnemolog.settings import Privacy
 _TOO_LATE = "the time in which it could be undone is over"
 
 Criteria = Mapping[str, Any] | None
-Found = dict[LogKey, list[Entry]]
 
 
 class Forgetting(Returning):
@@ -297,9 +296,11 @@ class Forgetting(Returning):
             self._may_reach_user(user, None)
         return [LogKey("user", user) for user in users if user in known]
 
-    def _chosen(self, where: Circumstances, chosen: Selection, *, is_all: bool = False) -> Found:
+    def _chosen(
+        self, where: Circumstances, chosen: Selection, *, is_all: bool = False
+    ) -> dict[LogKey, list[Entry]]:
         """The living entries that are meant; with `is_all` also hidden, archived and runs' ones."""
-        found: Found = {}
+        found: dict[LogKey, list[Entry]] = {}
         for log in self._logs(where, chosen, is_all=is_all):
             ids = None if chosen.ids is None else tuple(chosen.ids)
             read = self._store.read(log, self._viewer, ids=ids, types=chosen.types)

@@ -24,7 +24,8 @@ from mnemolog.policy.access import OWNER, may_see
 from mnemolog.policy.importance import importance
 from mnemolog.ports import SHARED, LogKey
 
-Wanted = Callable[[Entry], bool]
+Belongs = Callable[[Entry], bool]
+"""Whether an entry is one of the subject's."""
 IndexExport = Callable[[str, str], dict[str, Any]]
 
 
@@ -96,10 +97,10 @@ class Gathering:
             {user: own for user in self._users() if (own := self._own_or_none(user))},
             self._chosen(SHARED, self._is_shared_with()),
             self.warnings,
-            {user: known for user in self._known() if (known := self._graph(user))},
+            {user: nodes for user in self._graphs() if (nodes := self._nodes(user))},
         )
 
-    def _known(self) -> list[str]:
+    def _graphs(self) -> list[str]:
         """Whose graph belongs to the subject; an agent's view has none."""
         memory, subject = self._memory, self._subject
         is_whole = subject.session_id is None and subject.agent_id is None
@@ -110,7 +111,7 @@ class Gathering:
             memory._may_reach_user(subject.user_id, None)
         return memory._shelf.users() if wanted is None else [wanted]
 
-    def _graph(self, user: str) -> list[Node]:
+    def _nodes(self, user: str) -> list[Node]:
         return list(self._memory._shelf.nodes(user))
 
     def _sessions_out(self) -> Iterator[SessionOut]:
@@ -129,9 +130,9 @@ class Gathering:
 
     def _session_out(self, session: Session) -> SessionOut | None:
         living = self._memory.get_entries(session.id)
-        is_whole, wanted = self._of_session(session)
+        is_whole, belongs = self._of_session(session)
         found = sorted([*living, *self._moved(session.id)], key=lambda entry: entry.seq)
-        entries = [entry for entry in found if is_whole or wanted(entry)]
+        entries = [entry for entry in found if is_whole or belongs(entry)]
         agent = self._subject.agent_id
         if not (is_whole or entries or (agent is not None and agent in session.agent_ids)):
             return None
@@ -152,17 +153,13 @@ class Gathering:
         hidden = [] if keeper is None else keeper.hidden(log, self._memory._viewer)
         return [Tombstone(one.entry.id, one.died or one.entry.written_at) for one in hidden]
 
-    def _of_session(self, session: Session) -> tuple[bool, Wanted]:
+    def _of_session(self, session: Session) -> tuple[bool, Belongs]:
         """Whether all of a session belongs to the subject, and otherwise what of it does."""
         subject = self._subject
         if subject.agent_id is not None:
-            return False, lambda entry: entry.agent_id == subject.agent_id
-        if subject.user_id is not None:
-            return (
-                session.user_id == subject.user_id,
-                lambda entry: entry.user_id == subject.user_id,
-            )
-        return True, lambda entry: True
+            return False, self._named()
+        is_whole = subject.user_id in (None, session.user_id)
+        return is_whole, lambda entry: entry.user_id == subject.user_id
 
     def _users(self) -> list[str]:
         """Whose own logs to look at; a user's stays when the last session of theirs is gone."""
@@ -191,27 +188,27 @@ class Gathering:
             return []
 
     def _own_log(self, user: str) -> list[Entry]:
-        subject = self._subject
-        if subject.session_id is not None:
-            return self._chosen(LogKey("user", user), lambda e: e.session_id == subject.session_id)
-        if subject.agent_id is not None:
-            return self._chosen(LogKey("user", user), lambda e: e.agent_id == subject.agent_id)
-        return self._chosen(LogKey("user", user), lambda e: True)
+        return self._chosen(LogKey("user", user), self._named())
 
-    def _is_shared_with(self) -> Wanted:
+    def _named(self) -> Belongs:
+        """What belongs to the session or the agent that is named; where neither is, everything."""
         subject = self._subject
         if subject.session_id is not None:
             return lambda entry: entry.session_id == subject.session_id
         if subject.agent_id is not None:
             return lambda entry: entry.agent_id == subject.agent_id
-        if subject.user_id is not None:
-            own = {one.id for one in self._sessions if one.user_id == subject.user_id}
-            return lambda entry: entry.session_id in own or entry.user_id == subject.user_id
         return lambda entry: True
 
-    def _chosen(self, log: LogKey, wanted: Wanted) -> list[Entry]:
+    def _is_shared_with(self) -> Belongs:
+        subject = self._subject
+        if subject.user_id is None:
+            return self._named()
+        own = {one.id for one in self._sessions if one.user_id == subject.user_id}
+        return lambda entry: entry.session_id in own or entry.user_id == subject.user_id
+
+    def _chosen(self, log: LogKey, belongs: Belongs) -> list[Entry]:
         reading = self._memory._store.read(log, self._memory._viewer)
-        return [entry for entry in reading.entries if wanted(entry)]
+        return [entry for entry in reading.entries if belongs(entry)]
 
     def _out(
         self, session: Session, entries: list[Entry], is_whole: bool, warnings: tuple[str, ...]
