@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import takewhile
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, Literal, cast
 
 from mnemolog import paths
 from mnemolog.errors import InputError, SessionError, SessionNotFoundError
@@ -27,6 +27,7 @@ from mnemolog.settings import Settings
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held, place_of
 from mnemolog.stores.files.moving import outside
+from mnemolog.stores.files.moving.errands import Errand
 from mnemolog.stores.files.moving.grafting import (
     ConflictError,
     FreshSession,
@@ -35,7 +36,7 @@ from mnemolog.stores.files.moving.grafting import (
     missing,
     sums,
 )
-from mnemolog.stores.files.moving.replanting import GraphFile, GraphPlan, Replanting, joined
+from mnemolog.stores.files.moving.replanting import GraphFile, Replanting, joined
 from mnemolog.stores.files.uses import Uses
 
 _OFTEN = 1024
@@ -60,7 +61,6 @@ class Incoming:
         with _told(self._parser):
             if self.part == "graph":
                 check_id(self.log.id, "user id")
-                self.manifest = None
                 return
             if self.part != "log":
                 assert before is not None  # they follow the log of a session
@@ -119,17 +119,6 @@ def _told(parser: Parser) -> Iterator[None]:
         raise parser.refusal(error.message.rstrip(".")) from error
 
 
-class Errand(NamedTuple):
-    """What is to be done with one log, and how much room it may need."""
-
-    taken: Taken
-    bytes: int = 0
-
-    def with_room(self, more: int) -> "Errand":
-        """The same with what lies beside the log."""
-        return self._replace(bytes=self.bytes + more) if self.taken.status == "stored" else self
-
-
 class NativeImport:
     """Reads one file in."""
 
@@ -142,32 +131,39 @@ class NativeImport:
     def run(self, *, dry_run: bool, progress: Progress | None) -> Imported:
         """Check all of it, then store what is not there yet."""
         passes = 1 if dry_run else 2
-        errands: dict[LogKey, Errand] = {}
-        graphs: dict[str, GraphPlan] = {}
+        logs: dict[LogKey, Errand] = {}
+        graphs: dict[str, Errand] = {}
         for one in self._logs(progress, 0, passes):
             if one.part == "log":
-                errands[one.log] = self._errand(one)
+                logs[one.log] = self._errand(one)
             elif one.part == "graph":
                 graphs[one.log.id] = Replanting(self._disk, one.log.id).plan(one.files())
             else:
-                errands[one.log] = errands[one.log].with_room(one.skim())
+                logs[one.log] = logs[one.log].with_room(one.skim())
+        errands = (*logs.values(), *graphs.values())
         if dry_run:
-            taken = [errand.taken for errand in errands.values()]
-            return Imported((*taken, *(errand.taken for errand in graphs.values())), dry_run)
-        needed = sum(errand.bytes for errand in errands.values())
-        needed += sum(errand.bytes for errand in graphs.values())
+            return Imported(tuple(errand.taken for errand in errands), dry_run)
+        needed = sum(errand.bytes for errand in errands)
         if needed > self._disk.free_bytes():
             raise full(f"import {needed:,} bytes")
+        return Imported(tuple(self._done(self._logs(progress, 1, passes), logs, graphs)), dry_run)
+
+    def _done(
+        self,
+        incoming: Iterator[Incoming],
+        logs: dict[LogKey, Errand],
+        graphs: dict[str, Errand],
+    ) -> list[Taken]:
         done: list[Taken] = []
-        for one in self._logs(progress, 1, passes):
+        for one in incoming:
             if one.part == "log":
-                done.append(self._store(one, errands))
+                done.append(self._store(one, logs.get(one.log) or _unchecked(one.log)))
             elif one.part == "graph":
-                planned = graphs[one.log.id].taken
-                done.append(Replanting(self._disk, one.log.id).store(one.files(), planned))
+                errand = graphs.get(one.log.id) or _unchecked(one.log, "graph")
+                done.append(Replanting(self._disk, one.log.id).store(one.files(), errand.taken))
             else:
                 done[-1] = self._store_beside(one, done[-1])
-        return Imported(tuple(done), dry_run)
+        return done
 
     def _logs(self, progress: Progress | None, done: int, passes: int) -> Iterator[Incoming]:
         """Each log in turn; whoever takes it reads its pieces, all of them."""
@@ -228,14 +224,10 @@ class NativeImport:
 
     # --- then: doing it
 
-    def _store(self, incoming: Incoming, errands: dict[LogKey, Errand]) -> Taken:
-        errand = errands.get(incoming.log)
-        if errand is None or errand.taken.status in ("present", "refused"):
-            for _ in incoming.pieces():
-                pass
-            return (
-                errand.taken if errand else Taken(incoming.log, "refused", 0, "it was not checked")
-            )
+    def _store(self, incoming: Incoming, errand: Errand) -> Taken:
+        if errand.taken.status in ("present", "refused"):
+            incoming.skim()
+            return errand.taken
         try:
             if errand.taken.status == "stored" and incoming.log.kind == "session":
                 lines = self._create(incoming)
@@ -304,6 +296,11 @@ class NativeImport:
         if incoming.log.kind != "session":
             Held(self._disk, incoming.log, self._settings, self._versions).ensure_exists()
         return extend(self._disk, place_of(incoming.log, self._versions), pieces, PATIENCE)
+
+
+def _unchecked(log: LogKey, part: Literal["log", "graph"] = "log") -> Errand:
+    """What is to be done with what was not in the file when it was checked."""
+    return Errand(Taken(log, "refused", 0, "it was not checked", part=part))
 
 
 def _lines(path: str, stream: BinaryIO, tell: Callable[[], None]) -> Iterator[bytes]:

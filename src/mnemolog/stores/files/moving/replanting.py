@@ -21,6 +21,7 @@ from mnemolog.model.node import FILES
 from mnemolog.ports import LogKey
 from mnemolog.ports.moving import Taken
 from mnemolog.stores.files.feed import mark_nodes
+from mnemolog.stores.files.moving.errands import Errand
 
 _MOST = 256 * 1024 * 1024
 _VERSIONS = ".jsonl"
@@ -32,13 +33,6 @@ class GraphFile(NamedTuple):
 
     path: str
     content: bytes
-
-
-class GraphPlan(NamedTuple):
-    """What is to be done with a graph, and how much room it needs."""
-
-    taken: Taken
-    bytes: int = 0
 
 
 class _DiffersError(Exception):
@@ -155,7 +149,7 @@ class Replanting:
         self._folder = addresses.user_folder(user_id)
         self._log = LogKey("user", user_id)
 
-    def plan(self, files: Iterable[GraphFile]) -> GraphPlan:
+    def plan(self, files: Iterable[GraphFile]) -> Errand:
         """What would be done; all of the files are looked at."""
         count = size = 0
         why = ""
@@ -167,9 +161,9 @@ class Replanting:
                 continue
             count, size = count + len(missing), size + sum(len(one.content) for one in missing)
         if why:
-            return GraphPlan(Taken(self._log, "refused", 0, why, part="graph"))
+            return Errand(Taken(self._log, "refused", 0, why, part="graph"))
         taken = Taken(self._log, "stored" if count else "present", 0, part="graph", files=count)
-        return GraphPlan(taken, size)
+        return Errand(taken, size)
 
     def store(self, files: Iterable[GraphFile], planned: Taken) -> Taken:
         """Do what was planned; refuses what changed since, from there on."""
