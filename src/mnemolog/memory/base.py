@@ -188,7 +188,7 @@ class Base:
         user = manifest.user_id
         return Circumstances(session_id, user, self._viewer, now, storage, redact, trigger)
 
-    def _work_out(self, manifest: Manifest) -> "_Terms":
+    def _work_out(self, manifest: Manifest) -> _Terms:
         """What a session is written under, for as long as its manifest stays."""
         settings = self._settings(manifest)
         trigger = settings.compaction.trigger(settings.storage.max_session_bytes)

@@ -63,7 +63,7 @@ class Maintaining(Archiving, Purging):
 
     def _would_maintain(self, purge: bool, progress: Progress | None) -> Maintenance:
         is_wanted = purge or self._is_purge_due(self._last_purge())
-        failed: dict[str, str] = {}
+        failed: _Failed = {}
         bare = Archiving(self._store, self.settings, self._clock)  # an index would catch up first
         idle = bare._idle(self._clock.now()) if self.settings.archive.auto else ()
         return Maintenance(

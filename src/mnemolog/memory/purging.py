@@ -74,7 +74,7 @@ class Purging(Forgetting):
                 with suppress(SessionNotFoundError):  # deleted meanwhile
                     self._purge_log(log, manifest, work)
             except MnemologError as error:  # one that cannot be purged must not keep the others
-                work.failed[_named(log)] = str(error)
+                work.left_out(_named(log), error)
             if progress is not None:
                 progress(number, len(logs))
         done = work.report(needs_confirmation)
@@ -170,15 +170,15 @@ class _Work:
         self.now = now
         self.is_dry = is_dry
         self.is_automatic = is_automatic
-        self.failed: dict[str, str] = {}
+        self._failed: dict[str, str] = {}
         self._removed: list[str] = []
         self._hidden = _Tally()
         self._erased = _Tally()
         self._spared = _Tally()
 
     def left_out(self, name: str, error: MnemologError) -> None:
-        """Say why nothing of a session could be purged."""
-        self.failed[name] = str(error)
+        """Say why a log could not be purged."""
+        self._failed[name] = str(error)
 
     def spared(self, log: LogKey, entries: tuple[Entry, ...]) -> None:
         """Count what stays of a log though it is old."""
@@ -203,7 +203,7 @@ class _Work:
             erased=self._erased.reach(),
             spared=self._spared.reach(),
             removed_sessions=tuple(self._removed),
-            failed=self.failed,
+            failed=self._failed,
             needs_confirmation=needs_confirmation,
         )
 

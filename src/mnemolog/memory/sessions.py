@@ -121,14 +121,13 @@ class Sessions(Base):
         settings: Mapping[str, object] | None = None,
     ) -> Session:
         """Change a session's facts; objects are merged key by key, `agent_ids` are replaced."""
-        self._manifest(session_id)
+        manifest = self._manifest(session_id)
         if (agent_ids is not None or settings is not None) and self._viewer.agent is not None:
             raise NotAllowedError(
                 "An agent's view cannot change a session's agents or settings.", advice=ASK_OWNER
             )
         agents = None if agent_ids is None else check_agents(agent_ids)
         given = {"metadata": metadata, "preferences": preferences}
-        manifest = self._manifest(session_id)
         in_force = self._settings(manifest)
         checked = {name: self._clean(value, name, in_force) for name, value in given.items()}
         checked["settings"] = plain.plain_object(settings, "settings", [])
