@@ -375,6 +375,16 @@ def test_a_plan_writes_a_node_once_however_often_it_is_repeated(memory):
     assert len(memory.node_versions(SAID, user_id="u1")) == 1
 
 
+def test_the_receipt_of_what_waits_says_what_was_hidden_in_it(memory):
+    memory.reset_session(talk(memory, "s1", "hello"))
+    lesson = memory.lesson_of(memory.due_session("s1"))
+    edit = Edit(address="SOUL.md", body="The password is hunter2-77x.\n")
+    plan = memory.keep_plan(lesson, Proposal(edits=(edit,)), "scribe")
+    (receipt,) = memory.apply_plan(plan).receipts
+    assert (receipt.status, receipt.redactions) == ("waiting", ("password",))
+    assert "hunter2" not in memory.proposals("u1")[0].edit.body
+
+
 def test_erasing_reaches_a_plan_that_waits(memory, root):
     secret = word()
     _, plan = kept(memory, secret)

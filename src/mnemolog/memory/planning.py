@@ -14,7 +14,6 @@ import msgspec
 from mnemolog.errors import (
     ConcurrencyError,
     NodeConflictError,
-    NodeNotFoundError,
     SessionNotFoundError,
     StorageError,
 )
@@ -114,12 +113,10 @@ class Planning(Invalidating, Knowing):
 
     def _is_ready(self, plan: Plan, edit: Edit) -> bool:
         """Whether a node is what an edit was made against, or has taken it already."""
-        try:
-            found = self._shelf.read(plan.user_id, edit.address).hash
-        except NodeNotFoundError:
-            return edit.expected == ""
-        if found == edit.expected:
-            return True
+        node = self._there_now(plan.user_id, edit.address)
+        there = node.hash if node else ""
+        if node is None or there == edit.expected:
+            return there == edit.expected
         past = self._shelf.versions(plan.user_id, edit.address)
         return any(version.plan == plan.id for version in past)
 
@@ -152,9 +149,7 @@ class Planning(Invalidating, Knowing):
     def _wait_for_yes(self, plan: Plan, edit: Edit, number: int) -> NodeReceipt:
         name = sha256(f"{plan.id}\n{edit.address}\n{number}".encode()).hexdigest()[:24]
         why = learning.why_waits(edit)
-        redact = self._redact(self.settings)
-        if redact is not None:
-            edit = msgspec.structs.replace(edit, body=str(redact(edit.body)[0]))
+        edit, hidden = self._without_secrets(edit)
         self._shelf.wait(
             Waiting(
                 v=FORMAT,
@@ -166,7 +161,7 @@ class Planning(Invalidating, Knowing):
                 why=why,
             )
         )
-        return NodeReceipt(edit.address, "waiting", 0, edit.expected, reason=why)
+        return NodeReceipt(edit.address, "waiting", 0, edit.expected, hidden, why)
 
     def _living_edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...] | None:
         """The edits whose sources are as they were read; None if one has lost some of them.

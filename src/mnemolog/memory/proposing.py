@@ -34,16 +34,22 @@ class Proposing(Proving, Finding):
         why = self._reason(doubt) or learning.why_waits(edit)
         if not why:
             return None
-        redact = self._redact(self.settings)
-        body, kinds = redact(edit.body) if redact else (edit.body, {})
-        edit = msgspec.structs.replace(edit, body=str(body))
-        made_of = f"{version.by}\n{address}\n{edit.expected}\n{body}"
+        edit, hidden = self._without_secrets(edit)
+        made_of = f"{version.by}\n{address}\n{edit.expected}\n{edit.body}"
         waiting = Waiting(
             v=FORMAT, id=sha256(made_of.encode()).hexdigest()[:24], user_id=user, edit=edit,
             distiller=version.by, created_at=version.at, why=why,
         )  # fmt: skip
         self._shelf.wait(waiting)
-        return NodeReceipt(address, "waiting", 0, edit.expected, tuple(kinds), why)
+        return NodeReceipt(address, "waiting", 0, edit.expected, hidden, why)
+
+    def _without_secrets(self, edit: Edit) -> tuple[Edit, tuple[str, ...]]:
+        """The edit with secrets hidden, and the kinds of them."""
+        redact = self._redact(self.settings)
+        if redact is None:
+            return edit, ()
+        body, kinds = redact(edit.body)
+        return msgspec.structs.replace(edit, body=str(body)), tuple(kinds)
 
     def _there_now(self, user: str, address: str) -> Node | None:
         try:

@@ -21,11 +21,8 @@ class Reviewing(Consolidating):
     def proposal_diff(self, proposal_id: str) -> list[Hunk]:
         """What accepting a proposal would change."""
         waiting = self._proposal(proposal_id)
-        try:
-            body = self._shelf.read(waiting.user_id, waiting.edit.address).body
-        except NodeNotFoundError:
-            body = ""
-        return hunks(body, waiting.edit.body)
+        node = self._there_now(waiting.user_id, waiting.edit.address)
+        return hunks(node.body if node else "", waiting.edit.body)
 
     def accept_proposal(
         self, proposal_id: str, text: str | None = None, *, expected: str | None = None
@@ -43,7 +40,8 @@ class Reviewing(Consolidating):
         by = waiting.distiller if self._viewer == OWNER else None
         seen = edit.expected if expected is None else expected
         if text is not None and expected is None:
-            seen = self._hash_now(waiting.user_id, edit.address)
+            node = self._there_now(waiting.user_id, edit.address)
+            seen = node.hash if node else ""
 
         def change(node: Node | None) -> str:
             # Under the lock once more: an erasure takes out what rests on what is gone.
@@ -65,12 +63,6 @@ class Reviewing(Consolidating):
         waiting = self._proposal(proposal_id)
         self._keeper.record(self._audited("reject proposal", None, 1, reason, {}))
         self._shelf.settle(waiting.user_id, waiting.id)
-
-    def _hash_now(self, user_id: str, address: str) -> str:
-        try:
-            return self._shelf.read(user_id, address).hash
-        except NodeNotFoundError:
-            return ""
 
     def _proposal(self, proposal_id: str) -> Waiting:
         for one in self.proposals():
