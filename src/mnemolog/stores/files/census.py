@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError, StorageIOError
+from mnemolog.errors import MnemologError, SessionError, StorageIOError
 from mnemolog.fs import Disk
 from mnemolog.log import manifests, sidecars
 from mnemolog.log.places import SessionPlace, facts, guard_ident
@@ -32,7 +32,12 @@ def census(disk: Disk) -> tuple[list[LogKey], list[str]]:
     return found, strange
 
 
-def is_strange(disk: Disk, folder: str) -> bool:
+def is_its_own(disk: Disk, folder: str, error: MnemologError) -> bool:
+    """Whether an error is one log's own, which must not keep the others; if not, the disk fails."""
+    return not isinstance(error, StorageIOError) or _is_strange(disk, folder)
+
+
+def _is_strange(disk: Disk, folder: str) -> bool:
     """Whether something that is no plain file lies in the place of one of a log's files."""
     status = disk.stat(folder)
     if status is not None and not status.is_folder:
@@ -56,10 +61,8 @@ def _session(disk: Disk, folder: str) -> LogKey | None:
     place = SessionPlace(folder, folder)
     try:
         return LogKey("session", facts(disk, place)[1].session_id)
-    except SessionError:
-        return None
-    except StorageIOError:
-        if is_strange(disk, folder):
+    except (SessionError, StorageIOError) as error:
+        if is_its_own(disk, folder, error):
             return None
         raise
 

@@ -23,7 +23,7 @@ from mnemolog.log.versions import Versions
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey, Progress
 from mnemolog.ports.moving import Migrated
-from mnemolog.stores.files.census import census, is_strange
+from mnemolog.stores.files.census import census, is_its_own
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
 
@@ -47,7 +47,7 @@ class Migration:
                 if logs is not None:
                     raise
             except (SessionError, InvalidFormatError, StorageIOError) as error:
-                if isinstance(error, StorageIOError) and not is_strange(self._disk, log_name(log)):
+                if not is_its_own(self._disk, log_name(log), error):
                     raise
                 yield Migrated(log, "refused", {}, 0, error.message)
             if progress is not None:

@@ -23,7 +23,7 @@ from mnemolog.log.snapshot import PATIENCE, ChangedError, Picture
 from mnemolog.log.versions import Versions
 from mnemolog.ports import LogKey, Progress, unwatched
 from mnemolog.ports.moving import Exported
-from mnemolog.stores.files.census import census, is_strange
+from mnemolog.stores.files.census import census, is_its_own
 from mnemolog.stores.files.feed import log_name
 from mnemolog.stores.files.held import place_of
 from mnemolog.stores.files.moving import outside
@@ -85,8 +85,7 @@ class NativeExport:
                     continue  # it went meanwhile
                 except (SessionError, CorruptionError, StorageIOError) as error:
                     folder = log_name(log)
-                    is_its_own = not isinstance(error, StorageIOError)
-                    if len(chosen) == 1 or not (is_its_own or is_strange(self._disk, folder)):
+                    if len(chosen) == 1 or not is_its_own(self._disk, folder, error):
                         raise
                     left_out.append(folder)
                     continue

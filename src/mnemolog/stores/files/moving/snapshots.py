@@ -31,7 +31,7 @@ from mnemolog.log.snapshot import BLOCK, PATIENCE, ChangedError, Content, Part
 from mnemolog.model.times import to_moment
 from mnemolog.ports import Progress
 from mnemolog.ports.moving import BackedUp
-from mnemolog.stores.files.census import is_strange
+from mnemolog.stores.files.census import is_its_own
 from mnemolog.stores.files.feed import place_named
 from mnemolog.stores.files.moving import outside
 
@@ -130,7 +130,7 @@ class Backup:
         try:
             taken = snapshot.take(self._disk, place, PATIENCE)
         except (SessionError, StorageIOError) as error:
-            if isinstance(error, StorageIOError) and not is_strange(self._disk, folder):
+            if not is_its_own(self._disk, folder, error):
                 raise
             yield from self._without_log(folder, error)
             return
