@@ -5,14 +5,15 @@ and files that a rewrite replaces stay readable for as long as they are held ope
 acknowledged before the snapshot was taken is in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from mnemolog import fs
-from mnemolog.errors import SessionNotFoundError
+from mnemolog.errors import ConcurrentModificationError, SessionNotFoundError
 from mnemolog.fs import Disk
 from mnemolog.log import manifests, moved
 from mnemolog.log.places import Chain, Place, SessionPlace, open_guard
@@ -21,6 +22,9 @@ from mnemolog.log.writer import Writer
 BLOCK = 1024 * 1024
 PATIENCE = 60.0
 """So many seconds are waited for the lock of a log."""
+_TRIES = 3
+
+T = TypeVar("T")
 
 
 class Readable(Protocol):
@@ -61,6 +65,16 @@ class Part(NamedTuple):
 
 class ChangedError(Exception):
     """Bytes were blanked while they were copied: an erasure came between."""
+
+
+def undisturbed(copy: Callable[[], T], done: str) -> T:
+    """Make a copy, anew if something is erased meanwhile."""
+    for _ in range(_TRIES):
+        with suppress(ChangedError):
+            return copy()
+    raise ConcurrentModificationError(
+        f"Entries were erased while they were {done}.", advice="Nothing was kept; try again."
+    )
 
 
 class Picture(NamedTuple):

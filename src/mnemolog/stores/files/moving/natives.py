@@ -8,7 +8,6 @@ import msgspec
 
 from mnemolog import fs, paths
 from mnemolog.errors import (
-    ConcurrentModificationError,
     CorruptionError,
     InvalidFormatError,
     SessionError,
@@ -30,8 +29,6 @@ from mnemolog.stores.files.moving import outside
 from mnemolog.stores.files.moving.replanting import files_of, graphs_of, strange_files
 from mnemolog.stores.files.uses import read_uses
 
-_TRIES = 3
-
 
 class NativeExport:
     """Writes logs to one file."""
@@ -51,13 +48,9 @@ class NativeExport:
     ) -> Exported:
         """Write these logs, or all, and graphs; anew if something is erased meanwhile."""
         chosen = graphs_of(self._disk) if logs is None else graphs or ()
-        for _ in range(_TRIES):
-            try:
-                return self._write(logs, target, now, progress or unwatched, chosen)
-            except ChangedError:
-                continue
-        raise ConcurrentModificationError(
-            "Entries were erased while they were exported.", advice="Nothing was kept; try again."
+        told = progress or unwatched
+        return snapshot.undisturbed(
+            lambda: self._write(logs, target, now, told, chosen), "exported"
         )
 
     def _write(

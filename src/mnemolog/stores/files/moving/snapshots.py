@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 
 from mnemolog import fs, paths
 from mnemolog.errors import (
-    ConcurrentModificationError,
     MnemologError,
     SessionError,
     StorageIOError,
@@ -44,7 +43,6 @@ _LOGS = (paths.SESSIONS, paths.USERS)
 _ROOMS = (paths.INTENTS, paths.SESSIONS, paths.USERS, paths.SHARED)
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _MAX_PATH = 1024
-_TRIES = 3
 
 
 def is_safe(path: str) -> bool:
@@ -65,14 +63,7 @@ class Backup:
 
     def write(self, target: str, now: str, progress: Progress | None) -> BackedUp:
         """Write it under a temporary name, then give it its own; anew if something is erased."""
-        for _ in range(_TRIES):
-            try:
-                return self._write(target, now, progress)
-            except ChangedError:
-                continue
-        raise ConcurrentModificationError(
-            "Entries were erased while they were copied.", advice="Nothing was kept; try again."
-        )
+        return snapshot.undisturbed(lambda: self._write(target, now, progress), "copied")
 
     def _write(self, target: str, now: str, progress: Progress | None) -> BackedUp:
         self._warnings: list[str] = []
