@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemolog.index.snapshot import Mask, Snapshot
-from mnemolog.index.vectors import Likeness
-
-Floats = NDArray[np.float32]
-RowNumbers = NDArray[np.int64]
+from mnemolog.index.vectors import Floats, Likeness, RowNumbers
 
 # What is closer than the average by LIKE counts in full; a cosine below UNLIKE counts not at all.
 LIKE = 0.25

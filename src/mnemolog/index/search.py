@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from mnemolog.index import decays, fusion, lexical, scope, voices
 from mnemolog.index.build import Build
 from mnemolog.index.deadline import Deadline
+from mnemolog.index.decays import Values
 from mnemolog.index.embedding import FailedError, Meaning
 from mnemolog.index.fusion import Evidence
 from mnemolog.index.snapshot import Mask
 from mnemolog.index.spots import spots_of
-from mnemolog.index.vectors import Likeness, Vectors
+from mnemolog.index.vectors import Floats, Likeness, RowNumbers, Vectors
 from mnemolog.model.query import Query
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import relevance
@@ -21,7 +22,6 @@ from mnemolog.policy.access import Viewer
 from mnemolog.ports import Candidate, Found
 from mnemolog.settings import Decay
 
-Values = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 _HOUR = 3_600_000
@@ -118,13 +118,13 @@ class Search:
             return None
         return self._vectors.likeness(question, self._embedded, self._seen)
 
-    def _read(self, vectors: Vectors, text: str) -> fusion.Floats:
+    def _read(self, vectors: Vectors, text: str) -> Floats:
         """The vector of the question, if it was not told before."""
         if isinstance(self._told.question, FailedError):
             raise self._told.question
         return vectors.read(text) if self._told.question is None else self._told.question
 
-    def _contending(self, match: fusion.Floats) -> Mask:
+    def _contending(self, match: Floats) -> Mask:
         """Which rows match, and so well that they may be among those asked for."""
         if self._query.sort == "relevance_desc":
             least = relevance.least_match(self._query.scorer, match, self._query.limit)
@@ -149,7 +149,7 @@ class Search:
         decay = self._decayed(evidence.rows, age, boost)
         return relevance.Parts(evidence.match.astype(np.float64), decay, weight, access, idle)
 
-    def _decayed(self, rows: fusion.RowNumbers, age: Values, boost: Values) -> Values:
+    def _decayed(self, rows: RowNumbers, age: Values, boost: Values) -> Values:
         """The decay of each row; a session may have one of its own."""
         kinds = self._snapshot.column("kind")[rows]
         types = self._snapshot.names.types
