@@ -37,7 +37,7 @@ def test_every_term_names_its_rows_after_any_sealing_and_merging(sizes):
     for size in sizes:
         # Each row holds one of three terms, once or twice, so that every posting is long.
         packed = [postings.pack({row % 3: 1 + row % 2}) for row in range(base, base + size)]
-        postings.seal(db, base, packed)
+        postings.seal(db, base, postings.unpacked(packed), len(packed))
         postings.merge(db)
         base += size
     for term in range(3):
@@ -48,7 +48,7 @@ def test_the_number_of_segments_stays_small():
     db = database()
     packed = [postings.pack({1: 1})] * 1024
     for number in range(200):
-        postings.seal(db, number * 1024, packed)
+        postings.seal(db, number * 1024, postings.unpacked(packed), len(packed))
         postings.merge(db)
     (segments,) = db.execute("SELECT count(*) FROM segment").fetchone()
     assert segments < 30

@@ -324,7 +324,7 @@ class Intake:
             moved = terms._replace(rows=terms.rows + np.uint32(waiting))
             terms = postings.joined([postings.unpacked(old), moved])
         base = first if base is None else base
-        postings.seal_counted(self._db, base, terms, waiting + rows)
+        postings.seal(self._db, base, terms, waiting + rows)
         postings.merge(self._db)
 
 

@@ -128,12 +128,7 @@ def by_hash(terms: Counted) -> Counted:
     return Counted(terms.hashes[order], terms.rows[order], terms.counts[order])
 
 
-def seal(db: sqlite3.Connection, base: int, packed: list[bytes]) -> None:
-    """Store rows from `base` on as segments."""
-    seal_counted(db, base, unpacked(packed), len(packed))
-
-
-def seal_counted(db: sqlite3.Connection, base: int, terms: Counted, rows: int) -> None:
+def seal(db: sqlite3.Connection, base: int, terms: Counted, rows: int) -> None:
     """Store so many rows from `base` on, numbered from 0 in `terms`, as segments."""
     for start in range(0, rows, LARGEST):
         end = min(start + LARGEST, rows)
@@ -189,7 +184,7 @@ def _join(db: sqlite3.Connection, parts: list[Segment]) -> None:
     for part in parts:
         db.execute("DELETE FROM post WHERE id BETWEEN ? AND ?", _keys(part))
         db.execute("DELETE FROM segment WHERE id = ?", (part.id,))
-    seal_counted(db, base, terms, sum(part.rows for part in parts))
+    seal(db, base, terms, sum(part.rows for part in parts))
 
 
 def _stored(db: sqlite3.Connection, segment: Segment, shift: int) -> Counted:
