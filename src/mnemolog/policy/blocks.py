@@ -201,9 +201,9 @@ class _Section:
     def _rendered(self, entry: Entry, most: int) -> str:
         """An entry, or if there is a question and not enough room its passages."""
         room = most - len(f"- {self._describe(entry)}\n".encode())
-        return _rendered(entry, self._of(entry, max(room, _FAIR // 2)), self._describe)
+        return _rendered(entry, self._bearing(entry, max(room, _FAIR // 2)), self._describe)
 
-    def _of(self, entry: Entry, room: int) -> str:
+    def _bearing(self, entry: Entry, room: int) -> str:
         """As much of what an entry says as bears on the question, if there is one."""
         if not self._part.question or len(entry.text) <= room:
             return entry.text
@@ -216,7 +216,7 @@ class _Section:
         entry = self._part.entries[len(self._texts)]
         room -= self._cost("")
         # What quotes each line takes its part.
-        text = _shortened(entry, self._of(entry, room * 3 // 4), room, self._describe)
+        text = _shortened(entry, self._bearing(entry, room * 3 // 4), room, self._describe)
         if not text:
             return 0
         cost = self._cost(text)
