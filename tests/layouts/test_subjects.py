@@ -109,6 +109,15 @@ def test_what_is_known_of_a_user_is_exported_too(filled, tmp_path):
     assert filled.export_to(tmp_path / "one-log", "one-log").left_out["a node of the graph"] == 3
 
 
+def test_a_node_that_cannot_be_read_is_told_in_the_export(filled, root):
+    filled.write_node("topics/tea", "Likes tea.\n", user_id="u1")
+    (root / "users/u1/memory/topics/ink.md").write_bytes(b"x" * 2_000_000)
+    told = json.loads(filled.export_subject(user_id="u1"))
+    assert [node["address"] for node in told["nodes"]["u1"]] == ["topics/tea"]
+    (warning,) = told["warnings"]
+    assert warning.startswith("the node topics/ink of the user u1 is left out:")
+
+
 @pytest.mark.parametrize("layout", ["json", "jsonl"])
 def test_a_graph_is_not_taken_in_from_an_export_but_counted(filled, tmp_path, layout):
     filled.write_node("topics/tea", "Likes tea.\n", user_id="u1")

@@ -46,6 +46,7 @@ from mnemolog.model.node import (
 from mnemolog.model.times import to_moment, to_text
 from mnemolog.policy.composing import missing
 from mnemolog.policy.drafting import Redact
+from mnemolog.ports import LeftOut
 
 Change = Callable[[Node | None], str | None]
 OnChange = Callable[[str, str], None]
@@ -122,12 +123,16 @@ class FilesShelf:
         cards = self.cards(user_id).items()
         return [address for address, card in cards if any(map(is_meant, card.sources))]
 
-    def nodes(self, user_id: str) -> Iterator[Node]:
+    def nodes(self, user_id: str, left_out: LeftOut | None = None) -> Iterator[Node]:
         for address, _ in catalogue.files(self._disk, user_id):
-            with suppress(StorageError, SizeLimitError):
+            try:
                 found = self.find(user_id, address)
-                if found is not None:
-                    yield found
+            except (StorageError, SizeLimitError) as error:
+                if left_out is not None:
+                    left_out(address, error)
+                continue
+            if found is not None:
+                yield found
 
     def links(self, user_id: str, address: str) -> Links:
         node = self.read(user_id, address)

@@ -112,7 +112,10 @@ class Gathering:
         return memory._shelf.users() if wanted is None else [wanted]
 
     def _nodes(self, user: str) -> list[Node]:
-        return list(self._memory._shelf.nodes(user))
+        def left_out(address: str, error: MnemologError) -> None:
+            self._left_out(f"the node {address} of the user {user}", error)
+
+        return list(self._memory._shelf.nodes(user, left_out))
 
     def _sessions_out(self) -> Iterator[SessionOut]:
         for session in self._sessions:

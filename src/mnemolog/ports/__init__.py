@@ -68,7 +68,7 @@ class Listed(NamedTuple):
 
 
 LeftOut = Callable[[str, MnemologError], None]
-"""Told of a session that cannot be read: where it should lie, for nobody knows its id; and why."""
+"""Told of what cannot be read: where it lies, for nobody knows the id of such a session; why."""
 
 
 class Reading(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Protocol
 from mnemolog.model.lesson import Plan, Prompt, Waiting
 from mnemolog.model.node import Folder, Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
 from mnemolog.policy.drafting import Redact
+from mnemolog.ports import LeftOut
 
 
 class Nodes(Protocol):
@@ -26,8 +27,9 @@ class Nodes(Protocol):
     def folder(self, user_id: str, path: str, after: str, limit: int) -> Folder:
         """One level of the tree, at most so many names of it, from where `next` said."""
 
-    def nodes(self, user_id: str) -> Iterator[Node]:
-        """Every node of a user, one at a time."""
+    def nodes(self, user_id: str, left_out: LeftOut | None = None) -> Iterator[Node]:
+        """Every node of a user, one at a time; `left_out` is told of each that could not be read,
+        and why."""
 
     def versions(self, user_id: str, address: str) -> list[NodeVersion]:
         """All versions, oldest first; a hand edit not yet seen becomes one."""
