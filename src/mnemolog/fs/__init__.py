@@ -24,7 +24,10 @@ Ident = tuple[int, int]
 
 
 class Stat(NamedTuple):
-    """What a look at a path tells; `ident` stays the same for as long as the file lives."""
+    """What a look at a path tells; `ident` stays the same for as long as the file lives.
+
+    Of a link it tells what the link is; what is none of the three is a pipe or the like.
+    """
 
     ident: Ident
     size: int
@@ -32,7 +35,7 @@ class Stat(NamedTuple):
     mode: int
     is_folder: bool
     is_link: bool
-    is_regular: bool = True
+    is_regular: bool
 
 
 class File(Protocol):

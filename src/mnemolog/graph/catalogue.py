@@ -50,7 +50,7 @@ def read_raw(disk: Disk, path: str) -> Raw | None:
     """A file and when it was changed; None when there is none."""
     try:
         status = disk.stat(path)
-        if status is None or not status.is_regular or status.is_link or status.is_folder:
+        if status is None or not status.is_regular:
             return None
         file = disk.open(path, "read")
         content = file.read(0, min(file.size(), document.MAX_BYTES + 1))
@@ -70,7 +70,7 @@ def files(disk: Disk, user_id: str, path: str = "") -> Iterator[tuple[str, Stat]
         return
     for name in FILES:
         status = disk.stat(f"{folder}/{name}")
-        if status is not None and not status.is_link and not status.is_folder:
+        if status is not None and status.is_regular:
             yield name, status
     yield from _below(disk, f"{folder}/{addresses.MEMORY}", "", addresses.MAX_FOLDERS)
 
@@ -86,8 +86,7 @@ def _below(disk: Disk, folder: str, prefix: str, depth: int) -> Iterator[tuple[s
 
 def node_at(prefix: str, name: str, status: Stat) -> str | None:
     """The address of what lies below a folder; None if that can be no node."""
-    is_plain = status.is_regular and not (status.is_link or status.is_folder)
-    if not is_plain or not name.endswith(addresses.ENDING) or name.startswith("."):
+    if not status.is_regular or not name.endswith(addresses.ENDING) or name.startswith("."):
         return None
     address = f"{prefix}{name.removesuffix(addresses.ENDING)}"
     return address if addresses.is_address(address) and address not in FILES else None
@@ -117,7 +116,7 @@ class Catalogue:
         """One node, as of now; None if there is none."""
         with self._mutex:
             status = self._disk.stat(addresses.spot(self._user, address).file)
-            if status is None or status.is_link or not status.is_regular or status.is_folder:
+            if status is None or not status.is_regular:
                 return None
             card = self._card(address, Footprint(status.ident, status.size, status.mtime_ns))
             if card is not None:

@@ -74,7 +74,7 @@ class Folders:
     def _listing(self, path: str) -> _Listing:
         place = f"{self._top}/{path}" if path else self._top
         status = self._disk.stat(place)
-        if status is None or status.is_link or not status.is_folder:
+        if status is None or not status.is_folder:
             self._listings.pop(path, None)
             return _NOTHING
         known = self._listings.get(path, _NOTHING)

@@ -18,7 +18,7 @@ def read(disk: Disk) -> Prompt | None:
     status = disk.stat(FILE)
     if status is None:
         return None
-    if status.is_link or status.is_folder or not status.is_regular:
+    if not status.is_regular:
         raise _refused("it is no plain file", "Put the text itself there, or remove it.")
     if status.mode & _FOR_OTHERS:
         raise _refused("others may write to it", f"Run `chmod 600` on {FILE} after you read it.")

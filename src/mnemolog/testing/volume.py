@@ -60,9 +60,9 @@ class Volume:
             return None
         node = self.files.get(number)
         if node is None:
-            return Stat((_DEVICE, number), 0, 0, self._folder_modes[number], True, False)
+            return Stat((_DEVICE, number), 0, 0, self._folder_modes[number], True, False, False)
         size = node.content.size
-        return Stat((_DEVICE, number), size, node.mtime_ns, node.mode, False, False)
+        return Stat((_DEVICE, number), size, node.mtime_ns, node.mode, False, False, True)
 
     def list(self, path: str) -> list[str]:
         """The names in a folder, sorted."""

@@ -48,7 +48,7 @@ def scan(
 ) -> Iterator[Trace]:
     """Every place where one of the needles stands; `needles` are named by their form."""
     # A pipe or a device holds nothing.
-    found = [path for path, one in fs.walk(disk) if one.is_regular and not one.is_folder]
+    found = [path for path, one in fs.walk(disk) if one.is_regular]
     told = looked or _nobody
     sought = _Sought(needles, make_sieve)
     for done, path in enumerate(found, 1):

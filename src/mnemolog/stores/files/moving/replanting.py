@@ -65,7 +65,7 @@ def files_of(disk: Disk, user_id: str) -> Iterator[GraphFile]:
 def _versioned(disk: Disk, folder: str, prefix: str) -> Iterator[str]:
     for name in disk.list(folder):
         status = disk.stat(f"{folder}/{name}")
-        if status is not None and status.is_folder and not status.is_link:
+        if status is not None and status.is_folder:
             yield from _versioned(disk, f"{folder}/{name}", f"{prefix}{name}/")
         address = f"{prefix}{name.removesuffix(_VERSIONS)}"
         if name.endswith(_VERSIONS) and addresses.is_address(address):
@@ -74,7 +74,7 @@ def _versioned(disk: Disk, folder: str, prefix: str) -> Iterator[str]:
 
 def _file(disk: Disk, folder: str, path: str) -> Iterator[GraphFile]:
     status = disk.stat(path)
-    if status is not None and status.is_regular and not status.is_link:
+    if status is not None and status.is_regular:
         with suppress(FileNotFoundError):
             yield GraphFile(path.removeprefix(f"{folder}/"), fs.read_all(disk, path))
 

@@ -158,7 +158,7 @@ class Backup:
         if status.is_folder:
             for name in self._disk.list(path):
                 yield from self._plain(f"{path}/{name}")
-        elif status.is_link or not status.is_regular:
+        elif not status.is_regular:
             self._warnings.append(f"left out, it is no plain file: {path!r:.120}")
         else:
             try:
