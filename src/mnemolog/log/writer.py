@@ -98,7 +98,7 @@ class Handle:
 
     def write(self, data: bytes, last_seq: int) -> None:
         """Append at the end, sealing a torn tail first; all of it or nothing."""
-        check_format(self.chain.v, self._place.versions.current)
+        self.check_format()
         if self.tail.torn:
             data = b"\n" + data
         taken = self.active.append(data)

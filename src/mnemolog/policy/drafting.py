@@ -16,6 +16,16 @@ from mnemolog.policy import quota
 from mnemolog.policy.access import Viewer
 from mnemolog.settings import Storage
 
+# What a revision can never change.
+FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
+_KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
+         "importance", "metadata")  # fmt: skip
+# What somebody said, and what somebody named.
+_SAID = ("content", "context", "metadata")
+_NAMED = ("category", "compartment", "role")
+# So many bytes a character takes at most.
+_WIDEST = 4
+
 
 class Write(NamedTuple):
     """One entry to append."""
@@ -179,15 +189,6 @@ def _check_sizes(entry: Entry, storage: Storage) -> None:
     beside = (entry.metadata, entry.context, entry.tags, entry.references)
     if any(beside):
         quota.check_envelope(len(msgspec.json.encode(beside)))
-
-
-# So many bytes a character takes at most.
-_WIDEST = 4
-_SAID = ("content", "context", "metadata")
-_NAMED = ("category", "compartment", "role")
-FIXED = ("id", "session_id", "type", "agent_id", "user_id", "scope", "origin", "run_id")
-_KEPT = (*FIXED, "compartment", "role", "category", "content", "context", "tags", "references",
-         "importance", "metadata")  # fmt: skip
 
 
 def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> Write:

@@ -18,7 +18,7 @@ from mnemolog.errors import SizeLimitError, StorageError
 from mnemolog.fs import Disk
 from mnemolog.fs.lock import Lock
 from mnemolog.graph import addresses, catalogue, sourcing
-from mnemolog.graph.catalogue import Footprint
+from mnemolog.graph.catalogue import RACY_NS, Footprint
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.log import lines
 from mnemolog.model.entry import FORMAT, Entry
@@ -28,7 +28,6 @@ from mnemolog.stores.files.feed import FOLDER, dirty_path, mark, nodes_log, plac
 
 TYPE = "node"
 _SECONDS = 2.0
-_RACY_NS = 2_000_000_000
 _PATIENCE = 30.0
 # Above so many lines for each node that lives, the shadow is written anew.
 _SPARE = 1000
@@ -168,7 +167,7 @@ class Shadow:
         if known is not None and known.is_settled and known.mark == now:
             return
         node = self._read(user, address)
-        is_settled = time.time_ns() - status.mtime_ns > _RACY_NS
+        is_settled = time.time_ns() - status.mtime_ns > RACY_NS
         fresh = None if node is None else _Known(now, is_settled, node.hash)
         if fresh is not None and known is not None and known.hash == fresh.hash:
             state.known[address] = fresh
