@@ -7,7 +7,7 @@ import pytest
 
 from mnemolog.errors import ConcurrentModificationError, StorageFullError
 from mnemolog.fs.real import RealDisk
-from mnemolog.graph import moving, noted
+from mnemolog.graph import moving, noted, plans
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.model.lesson import Edit, Plan, Source, Waiting
 from mnemolog.model.node import FILES
@@ -57,6 +57,22 @@ def test_every_trace_goes_and_the_rest_stays(shelf, disk):
     assert [one[1] for one in story(shelf, "both")] == ["owner", "owner"]
     write(shelf, "both", shelf.read(USER, "both").text + "- Later.\n")
     assert len(shelf.versions(USER, "both")) == 3
+
+
+def test_what_one_erasure_cut_out_of_a_plan_another_does_not_bring_back(shelf, disk, monkeypatch):
+    planted(shelf)
+    look = plans.all_of
+
+    def overtaken(disk):
+        found = look(disk)
+        monkeypatch.setattr(plans, "all_of", look)
+        shelf.cut(None, ["talk/e1"])  # comes between the look and the cut
+        return found
+
+    monkeypatch.setattr(plans, "all_of", overtaken)
+    shelf.cut(None, ["talk/e2"])
+    assert shelf.plans() == []
+    assert found_in(disk.tree(), [SECRET, "talk/e1", "talk/e2"]) == {}
 
 
 def test_doing_it_again_finds_nothing_more(shelf, disk):

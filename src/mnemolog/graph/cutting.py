@@ -60,7 +60,7 @@ def cut(
         cuts.places.update(done)
         cuts.users.update([user] if done.total() else [])
     for plan in plans.all_of(disk):
-        cuts.places.update(plans=_cut_plan(disk, plan, meant))
+        cuts.places.update(plans=_cut_plan(disk, plan.id, meant))
     _sweep_plans(disk, sources)
     return cuts
 
@@ -213,18 +213,11 @@ def _rests(edit: Edit, meant: Target) -> bool:
     return bool(cited) or any(meant.is_gone(one.name) for one in edit.sources)
 
 
-def _cut_plan(disk: Disk, plan: Plan, meant: Target) -> int:
-    left = tuple(edit for edit in plan.edits if not _rests(edit, meant))
-    gone = len(plan.edits) - len(left)
-    if not gone:
-        return 0
-    path = plans.path_of(plan.id)
-    if not left:
-        return shredded(disk, path) and gone
-    after = msgspec.json.encode(msgspec.structs.replace(plan, edits=left)) + b"\n"
-    with suppress(FileNotFoundError):
-        swap(disk, path, fs.read_all(disk, path), after, meant.is_in)
-    return gone
+def _cut_plan(disk: Disk, plan_id: str, meant: Target) -> int:
+    def left(plan: Plan) -> tuple[Edit, ...]:
+        return tuple(edit for edit in plan.edits if not _rests(edit, meant))
+
+    return plans.change(disk, plan_id, left, meant.is_in)
 
 
 def _sweep_plans(disk: Disk, sources: Collection[str]) -> None:

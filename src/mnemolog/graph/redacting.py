@@ -154,14 +154,9 @@ def _hidden_proposal(content: bytes, hider: _Hider) -> bytes:
 
 
 def _hide_plan(disk: Disk, plan: Plan, hider: _Hider, dry_run: bool) -> int:
-    edits = tuple(map(hider.edit, plan.edits))
-    if edits == plan.edits:
-        return 0
-    path = plans.path_of(plan.id)
-    after = msgspec.json.encode(msgspec.structs.replace(plan, edits=edits)) + b"\n"
-    try:
-        if not dry_run:
-            swap(disk, path, fs.read_all(disk, path), after, hider.is_secret)
-    except FileNotFoundError:  # applied meanwhile
-        return 0
-    return 1
+    def hidden(plan: Plan) -> tuple[Edit, ...]:
+        return tuple(map(hider.edit, plan.edits))
+
+    if dry_run:
+        return int(hidden(plan) != plan.edits)
+    return int(plans.change(disk, plan.id, hidden, hider.is_secret) > 0)
