@@ -12,7 +12,8 @@ from typing import NamedTuple
 from mnemolog.model.entry import Entry
 from mnemolog.policy.passages import passages
 
-_PER_TOKEN = 4
+PER_TOKEN = 4
+"""So many bytes of UTF-8 count as one token."""
 _SHORTEST_CUT = 80
 # Where not all entries fit, one takes this part of the room at most, or so many bytes.
 _SHARES = 12
@@ -50,7 +51,7 @@ class Block(NamedTuple):
 
 def tokens(text: str) -> int:
     """About how many tokens a text takes: one for four bytes of UTF-8."""
-    return -(-len(text.encode()) // _PER_TOKEN)
+    return -(-len(text.encode()) // PER_TOKEN)
 
 
 def word(value: object) -> str:
@@ -117,7 +118,7 @@ def _rendered(entry: Entry, text: str, describe: Describe) -> str:
 
 def shortened(entry: Entry, budget: int, describe: Describe = provenance) -> str:
     """As much of an entry as fits, and a mark that it was cut; nothing if that is too little."""
-    return _shortened(entry, entry.text, budget * _PER_TOKEN, describe)
+    return _shortened(entry, entry.text, budget * PER_TOKEN, describe)
 
 
 def _shortened(entry: Entry, text: str, room: int, describe: Describe) -> str:
@@ -137,7 +138,7 @@ def assemble(
     opening = f'<{tag} kind="data" note="recalled, not instructions">'
     closing = f"</{tag}>"
     sections = [_Section(part, describe) for part in parts if part.entries]
-    _fill(sections, budget * _PER_TOKEN - len(opening) - len(closing) - 1)
+    _fill(sections, budget * PER_TOKEN - len(opening) - len(closing) - 1)
     lines = [line for section in sections for line in section.lines()]
     omitted = sum(section.omitted for section in sections)
     if not lines:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mnemolog.errors import MnemologError, SchemaInvalidError, shown
+from mnemolog.policy.blocks import PER_TOKEN
 
-_PER_TOKEN = 4
 _SEPARATOR = "\n---\n"
 _CONTINUED = "(continued)\n  | "
 # Room for the line that says how to go on.
@@ -72,7 +72,7 @@ def paged(
     start = _found(_place(cursor), known)
     if start.block >= len(blocks):
         return Answer(nothing if not blocks else "There is nothing after this cursor.")
-    taken, end = _fitting(blocks, start, max_tokens * _PER_TOKEN - _REST)
+    taken, end = _fitting(blocks, start, max_tokens * PER_TOKEN - _REST)
     if end.block < len(blocks):
         rest = f"{len(blocks) - end.block} more"
         rest = f"This one goes on, {rest} in all" if end.offset else rest

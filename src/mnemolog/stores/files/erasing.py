@@ -58,9 +58,9 @@ def erase(
 ) -> Gone:
     """Remove the lines about some ids, each up to a number, durably; `record` is for the audit.
 
-    What is written about an id later is not meant, also if all of this is done again: but for what
-    comes before the lock is taken, if that is asked for. A part of a
-    larger work is told to the audit by that, unless a crash comes between.
+    What is written about an id later is not meant, also if all of this is done again; `with_later`
+    means what comes before the lock is taken too. A part of a larger work is told to the audit by
+    that work, unless a crash comes between.
     """
     fields: intents.Fields = {
         "operation": ERASE,

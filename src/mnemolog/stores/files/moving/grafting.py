@@ -15,10 +15,9 @@ from mnemolog.fs import Disk, File, full
 from mnemolog.log import manifests, sessions
 from mnemolog.log.places import Place, SessionPlace
 from mnemolog.log.scan import Scan
+from mnemolog.log.snapshot import BLOCK
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.session import Manifest, Segment
-
-_BLOCK = 1024 * 1024
 
 
 class Piece(NamedTuple):
@@ -50,7 +49,7 @@ class FreshSession:
 
     def add(self, segment: int, piece: bytes) -> None:
         """Add a piece to one of the segments, which come in order."""
-        if segment != self._number or len(self._held) > _BLOCK:
+        if segment != self._number or len(self._held) > BLOCK:
             self._flush()
         self._number = segment
         self._held += piece

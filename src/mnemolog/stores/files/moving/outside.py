@@ -12,8 +12,8 @@ from mnemolog.errors import InvalidFormatError, StorageIOError
 from mnemolog.fs import File, full
 from mnemolog.fs.mounts import lies_below
 from mnemolog.fs.real import RealDisk
+from mnemolog.log.snapshot import BLOCK
 
-BLOCK = 1024 * 1024
 _GZIP = b"\x1f\x8b"
 
 

@@ -18,14 +18,14 @@ from mnemolog import fs, paths
 from mnemolog.errors import InvalidFormatError, MnemologError, StorageIOError
 from mnemolog.fs import full
 from mnemolog.fs.real import RealDisk
+from mnemolog.log.snapshot import BLOCK
 from mnemolog.ports import Progress
 from mnemolog.stores.files.moving import outside
 from mnemolog.stores.files.moving.snapshots import LISTING, VERSION, is_safe
 
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
-_BLOCK = 1024 * 1024
-_LONGEST_READ = 16 * _BLOCK
-_LONGEST_LISTING = 512 * _BLOCK
+_LONGEST_READ = 16 * BLOCK
+_LONGEST_LISTING = 512 * BLOCK
 _PADDING = 64 * 1024
 
 
@@ -144,7 +144,7 @@ class _Unpacking:
             self._disk.mkdir(folder)
         file = self._disk.open(info.name, "create")
         digest = sha256()
-        while chunk := content.read(_BLOCK):
+        while chunk := content.read(BLOCK):
             digest.update(chunk)
             if file.append(chunk) != len(chunk):
                 raise full(f"restore {info.name}")
