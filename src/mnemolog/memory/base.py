@@ -36,7 +36,11 @@ ASK_OWNER = "Use the owner's handle: `Memory.open(…)` without `for_agent` or `
 _MAX_IN_FORCE = 256
 
 # The verbs that change whole sessions, and what they are for whom they are refused.
-_FOR_OWNER = {"archive_session": "archive sessions"}
+_FOR_OWNER = {
+    "archive_session": "archive sessions",
+    "maintain": "maintain a memory",
+    "rebuild_index": "rebuild the index",
+}
 _NOT_FOR_AGENTS = {"compact_session": "compact a session", "delete_session": "delete a session"}
 
 

@@ -91,5 +91,5 @@ class Finding(Base):
         """Throw the index away and read all logs again; says how many entries it holds."""
         if session_id is not None:
             self._manifest(session_id)
-        self._for_owner("rebuild the index")
+        self.check_allowed("rebuild_index")
         return self._search_index().rebuild(progress)

@@ -39,7 +39,7 @@ class Maintaining(Archiving, Purging):
         With `purge` it purges at once. Any number of programs may call it: one does the work, the
         others are told so. For the owner.
         """
-        self._for_owner("maintain a memory")
+        self.check_allowed("maintain")
         if dry_run:
             return self._would_maintain(purge, progress)
         with self._keeper.lease(MAINTAIN) as is_mine:

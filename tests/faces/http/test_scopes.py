@@ -264,3 +264,13 @@ def test_plans_undos_and_jobs_belong_to_their_scope(server, owner, session):
         assert run.status_code == 404
         job = owner.post("/verify", json={"text": ["anything at all"]}).json()
         assert client.get(f"/jobs/{job['id']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("action", "why"), [("reindex", "rebuild the index"), ("repair", "maintain a memory")]
+)
+def test_upkeep_that_is_for_the_owner_is_refused_by_its_own_name(server, action, why):
+    with server.client(token_for(server, users=("ann",))) as client:
+        answer = client.post("/plans", json={"action": action})
+    assert (answer.status_code, answer.json()["code"]) == (403, "E_NOT_ALLOWED")
+    assert answer.json()["detail"].startswith(f"Only the owner may {why}.")

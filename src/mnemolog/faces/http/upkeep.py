@@ -88,7 +88,7 @@ def _compact(order: Order, progress: Progress | None) -> Done:
 
 
 def _plan_reindex(order: Order) -> Draft:
-    _owner(order)
+    order.memory.check_allowed("rebuild_index")
     return Draft("Throw the index away and read all logs again. Nothing is lost by it.")
 
 
@@ -120,7 +120,7 @@ def _migrate(order: Order, progress: Progress | None) -> Done:
 
 
 def _plan_repair(order: Order) -> Draft:
-    _owner(order)
+    order.memory.check_allowed("maintain")
     return Draft("Mend what is safe to mend below the root. No line is ever removed.")
 
 
@@ -134,10 +134,6 @@ def _repair(order: Order, progress: Progress | None) -> Done:
         "failed": [one.failed for one in found if one.failed is not None],
         "left": sum(one.done is None for one in found),
     }, []
-
-
-def _owner(order: Order) -> None:
-    order.memory.purge_runs()  # refuses whoever may not reach everything
 
 
 UPKEEP: dict[str, Action] = {
