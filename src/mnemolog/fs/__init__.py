@@ -8,7 +8,9 @@ symbolic link. A file's descriptor is closed when the last reference to it goes,
 still sync a file that another one has already let go of.
 """
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Literal, NamedTuple, Protocol
 
 from mnemolog.errors import StorageFullError
@@ -152,6 +154,18 @@ def replace(disk: Disk, path: str, content: bytes) -> None:
     write_new(disk, temporary, content)
     disk.rename(temporary, path)
     disk.sync_folder(path.rpartition("/")[0])
+
+
+@contextmanager
+def brought_in(disk: Disk, name: str) -> Iterator[str]:
+    """A name to write a file under, which gets its own once it is complete; else nothing stays."""
+    temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
+    with ExitStack() as undone:
+        undone.callback(disk.unlink, temporary)
+        yield temporary
+        disk.rename(temporary, name)
+        disk.sync_folder("")
+        undone.pop_all()
 
 
 def sync_up(disk: Disk, folder: str) -> None:

@@ -145,14 +145,9 @@ def write_file(path: str, content: bytes) -> None:
     refuse_existing(path, is_file=True)
     if disk.stat("") is None:
         raise StorageIOError(f"There is no folder {above}.", advice="Make it first.")
-    temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
-    with ExitStack() as undone:
-        undone.callback(disk.unlink, temporary)
+    with fs.brought_in(disk, name) as temporary:
         _write_one(disk, FileOut(temporary, content))
         refuse_existing(path, is_file=True)
-        disk.rename(temporary, name)
-        disk.sync_folder("")
-        undone.pop_all()
 
 
 def refuse_existing(path: str, *, is_file: bool = False) -> None:

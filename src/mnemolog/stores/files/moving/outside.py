@@ -5,9 +5,10 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import BinaryIO, cast
 
+from mnemolog import fs
 from mnemolog.errors import InvalidFormatError, StorageIOError
 from mnemolog.fs import File, full
 from mnemolog.fs.mounts import lies_below
@@ -68,17 +69,12 @@ def new_file(target: str, root: str | None) -> Iterator[BinaryIO]:
     folder, name = os.path.split(os.path.abspath(target))
     disk = RealDisk(folder)
     _check_target(disk, folder, name, root)
-    temporary = f".{name[:100]}.{os.urandom(4).hex()}.tmp"
-    file = disk.open(temporary, "create")
-    with ExitStack() as undone:
-        undone.callback(disk.unlink, temporary)
+    with fs.brought_in(disk, name) as temporary:
+        file = disk.open(temporary, "create")
         with io.BufferedWriter(ByteSink(file), BLOCK) as stream:
             yield cast(BinaryIO, stream)
         file.sync()
         _check_target(disk, folder, name, root)
-        disk.rename(temporary, name)
-        disk.sync_folder("")
-        undone.pop_all()
 
 
 def _check_target(disk: RealDisk, folder: str, name: str, root: str | None) -> None:
