@@ -381,10 +381,12 @@ def test_one_that_holds_lines_is_left_for_a_person(root, log, codes, repair):
 
 
 def test_a_deleted_session_that_is_not_gone_is_removed(root, log, codes, repair):
-    log.parent.rename(root / "sessions" / ".gone-0123")
-    assert codes() == ["leftover"]
-    repair()
-    assert list((root / "sessions").iterdir()) == []
+    with log.open("rb") as held:
+        log.parent.rename(root / "sessions" / ".gone-0123")
+        assert codes() == ["leftover"]
+        repair()
+        assert list((root / "sessions").iterdir()) == []
+        assert held.read().strip(b"\0") == b"", "its bytes are overwritten, as in any deletion"
 
 
 def intent(root: Path, folder: str) -> Path:

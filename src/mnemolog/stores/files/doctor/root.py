@@ -231,6 +231,6 @@ def _unborn(disk: Disk, path: str) -> Case:
 
 
 def _remove_folder(disk: Disk, path: str) -> str:
-    fs.remove_folder(disk, path)
+    fs.remove_folder(disk, path, is_private=True)
     disk.sync_folder(paths.SESSIONS)
     return "removed"
