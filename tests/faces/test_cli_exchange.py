@@ -72,6 +72,19 @@ def test_programs_get_the_report_of_an_export(filled, ask, tmp_path):
     assert report["left_out"] == {"belongs to no session": 2}
 
 
+def test_people_are_told_only_of_what_stands_in_the_files(filled, run, tmp_path):
+    filled.write_node("topics/tea", "Likes tea.\n", user_id="u1")
+    whole = run("export", "--layout", "jsonl", "--out", str(tmp_path / "whole")).stdout
+    assert "with 1 node of the graph" in whole
+    parts = run("export", "--layout", "one-log", "--out", str(tmp_path / "parts")).stdout
+    assert "with" not in parts
+    assert "left out: 1 × a node of the graph" in parts
+    both = [int(told.partition(" ")[0]) for told in (whole, parts)]
+    assert both[0] - both[1] == 2
+    logs = (tmp_path / "parts").glob("sessions/*/memory.jsonl")
+    assert sum(len(log.read_text("utf-8").splitlines()) for log in logs) == both[1]
+
+
 def test_several_files_need_a_place(filled, run):
     assert "--out" in run("export", "--layout", "four-files", code=2).stderr
     assert "one of" in run("export", "--layout", "xml", code=5).stderr

@@ -7,6 +7,9 @@ from mnemolog.model.entry import Entry
 from mnemolog.model.node import Node
 from mnemolog.model.session import Session
 
+NODE = "a node of the graph"
+"""Why a node is left out, by a layout or by an import."""
+
 
 class Line(NamedTuple):
     """A line without its newline; None stands for one that is too long to be read."""
@@ -136,7 +139,7 @@ class Bundle(NamedTuple):
     def of_graphs(self) -> "Iterator[LeftOut]":
         """The nodes, for a layout that has no place for them."""
         for node in (each for own in self.nodes.values() for each in own):
-            yield LeftOut(node.address, "a node of the graph")
+            yield LeftOut(node.address, NODE)
 
 
 class FileOut(NamedTuple):

@@ -7,6 +7,7 @@ import msgspec
 
 from mnemolog.layouts import fields, output
 from mnemolog.layouts.contract import (
+    NODE,
     Bundle,
     EntryFound,
     FileOut,
@@ -27,7 +28,6 @@ VERSION = 1
 _MARK = "mnemolog_export"
 _SESSION, _NODE = "session", "node"
 # A graph is taken in as whole logs are: nothing else may say what is known.
-_NOT_TAKEN = "a node of the graph"
 _FACTS = ("id", "user_id", "agent_ids", "created_at", "metadata", "preferences")
 
 
@@ -114,7 +114,7 @@ def read_json(source: FileSource) -> Iterator[Found]:
         yield from _entries(None, told.get("shared"), name, {"scope": "shared"})
         nodes = told.get("nodes")
         for own in nodes.values() if isinstance(nodes, Mapping) else ():
-            yield from (Skipped(_NOT_TAKEN) for _ in _items(own))
+            yield from (Skipped(NODE) for _ in _items(own))
 
 
 def _items(value: object) -> list[Any]:
@@ -181,7 +181,7 @@ def read_jsonl(source: FileSource) -> Iterator[Found]:
             elif _is(_SESSION, found.value):
                 yield _session(found.value, name, found.number)
             elif _is(_NODE, found.value):
-                yield Skipped(_NOT_TAKEN)
+                yield Skipped(NODE)
             elif _is_dead(found.value, dead):
                 yield Skipped("deleted")
             elif found.value.get("type") not in MARKS:

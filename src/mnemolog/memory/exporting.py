@@ -9,7 +9,7 @@ import msgspec
 
 from mnemolog import layouts
 from mnemolog.errors import InvalidFormatError, InvalidQueryError, shown
-from mnemolog.layouts.contract import Bundle, FileOut, Layout, LeftOut, SessionOut
+from mnemolog.layouts.contract import NODE, Bundle, FileOut, Layout, LeftOut, SessionOut
 from mnemolog.layouts.folder import refuse_existing, write_file, write_folder
 from mnemolog.layouts.sources import is_too_long
 from mnemolog.memory.subjects import ExportHost, Gathering, Subject
@@ -34,6 +34,16 @@ class ExportReport(msgspec.Struct, kw_only=True):
     nodes: int = 0
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     warnings: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def written_entries(self) -> int:
+        """How many entries stand in the files: `entries` counts those that are left out too."""
+        return sum(self.entries.values()) - self.left_out.total() + self.left_out[NODE]
+
+    @property
+    def written_nodes(self) -> int:
+        """How many nodes stand in the files."""
+        return self.nodes - self.left_out[NODE]
 
 
 class Exporting(ExportHost):

@@ -82,14 +82,14 @@ def _tell(call: Call, report: "ExportReport", out: str) -> None:
 
         screen.emit({"path": out, **msgspec.to_builtins(report)})
         return
-    entries = sum(report.entries.values())
+    entries, sessions = report.written_entries, words.counted(report.sessions, "session")
     size = words.size(report.size_bytes)
     screen.say(
-        (f"{entries:,} entries of {report.sessions:,} sessions are in ", "good"),
+        (f"{entries:,} entries of {sessions} are in ", "good"),
         out,
-        f" ({report.files:,} files, {size})",
+        f" ({words.counted(report.files, 'file')}, {size})",
     )
-    if report.nodes:
-        screen.say(f"with {report.nodes:,} nodes of the graph")
+    if report.written_nodes:
+        screen.say(f"with {words.counted(report.written_nodes, 'node')} of the graph")
     for why, count in report.left_out.most_common():
         screen.say(("left out: ", "warning"), f"{count:,} × {why}")
