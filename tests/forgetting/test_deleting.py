@@ -397,8 +397,26 @@ def test_undelete_takes_the_same_criteria_and_refuses_none_at_all(memory, sid):
     memory.clear_session(sid)
     assert set(memory.undelete(sid, {"types": ["conversation"]}).ids) == {"c1", "c2", "c3"}
     assert set(memory.undelete(sid, tags=["database"]).ids) == {"d1", "f1", "s1"}
-    with pytest.raises(SchemaInvalidError):
+    with pytest.raises(SchemaInvalidError) as refused:
         memory.undelete(sid)
+    assert refused.value.advice.endswith("a time_range from 0 on means all.")
+    assert len(memory.undelete(sid, time_range={"start": 0}).ids) == len(WORLD) - 6
+
+
+def test_whoever_says_nothing_is_advised_to_do_what_the_verb_does(memory, sid):
+    write(memory, sid)
+    for verb, instead in (("delete", "clear_session"), ("erase", "delete_session")):
+        with pytest.raises(SchemaInvalidError, match=f"; or use {instead}\\.$"):
+            getattr(memory, verb)(sid)
+
+
+@pytest.mark.parametrize("verb", ["delete", "erase", "undelete"])
+def test_a_criterion_that_there_is_not_is_told_with_the_nearest_one(memory, sid, verb):
+    for wrong, meant in (("idz", "ids"), ("typ", "types"), ("made_bye", "made_by")):
+        with pytest.raises(SchemaInvalidError, match=f"Did you mean '{meant}'"):
+            getattr(memory, verb)(sid, **{wrong: ["x"]})
+    with pytest.raises(SchemaInvalidError, match="Use ids, types, topic, agents, "):
+        getattr(memory, verb)(sid, colour="red")
 
 
 def test_deleting_undeleting_and_deleting_again(memory, sid):

@@ -10,7 +10,7 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.aio import AsyncMemory
-from mnemolog.errors import MnemologError, SchemaInvalidError
+from mnemolog.errors import InvalidFormatError, MnemologError, SchemaInvalidError
 from tests.memory.wrong_values import WRONG
 
 # What does something, as Python's own objects do: calling what cannot be called is a TypeError.
@@ -110,3 +110,27 @@ def test_what_is_awaited_is_refused_in_the_same_words(memory):
 def test_a_curve_of_one_point_begins_with_everything(memory):
     (curve,) = memory.decay_curves(["note"], 1)
     assert curve.points == ((0.0, 1.0),)
+
+
+def test_only_an_id_that_would_be_made_is_advised_to_be_left_out(memory):
+    session = memory.create_session("u1", session_id="talk")
+    made = "Leave it out to have one made."
+    for ask in (
+        lambda: memory.create_session(session_id=""),
+        lambda: memory.add_memory("talk", id="", content="x"),
+        lambda: memory.run("talk", run_id=""),
+    ):
+        with pytest.raises(InvalidFormatError) as refused:
+            ask()
+        assert refused.value.advice == made
+    for ask in (
+        lambda: memory.load_session(""),
+        lambda: memory.get_memory("talk", ""),
+        lambda: memory.for_user(""),
+        lambda: memory.end_run("talk", ""),
+    ):
+        with pytest.raises(InvalidFormatError) as refused:
+            ask()
+        assert refused.value.advice not in ("", made)
+    with pytest.raises(InvalidFormatError, match=r"not a Session\. Give its `id`"):
+        memory.add_conversation(session, role="user", content="x")

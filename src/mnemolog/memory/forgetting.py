@@ -72,7 +72,7 @@ class Forgetting(Returning):
     ) -> Restored:
         """Bring back what was deleted, as it was; a list of ids will do as criteria."""
         listed = {"ids": criteria} if isinstance(criteria, list) else criteria
-        chosen = select(listed, more)
+        chosen = select(listed, more, "a time_range from 0 on means all.")
         where = self._where(session_id)
         back: list[str] = []
         refused: dict[str, str] = {}
@@ -108,7 +108,7 @@ class Forgetting(Returning):
         the end. Without a session, what users own and what all share is meant; then give `ids` or
         `user_id`.
         """
-        chosen = select(criteria, more)
+        chosen = select(criteria, more, "or use delete_session.")
         several = session_id if isinstance(session_id, list | tuple) else (session_id,)
         for each in several:  # before anything is gone of the first
             self._manifest_of(each)

@@ -9,7 +9,7 @@ from mnemolog.errors import NotAllowedError, SessionArchivedError
 from mnemolog.memory.run import Run
 from mnemolog.memory.writing import Writing
 from mnemolog.model.entry import FORMAT, Entry
-from mnemolog.model.ids import check_id
+from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER, may_change
@@ -42,7 +42,7 @@ class Running(Writing):
         view = self if agent_id is None else self.for_agent(agent_id)  # type: ignore[attr-defined]
         view._manifest(session_id)
         self._refuse_archived(manifest)
-        identifier = check_id(run_id, "run id") if run_id is not None else f"run_{_random()}"
+        identifier = check_name(run_id, "run id", is_made=True) or f"run_{_random()}"
         opened = Run(view, session_id, identifier, compartments)
         view._begin(session_id, identifier)
         return opened

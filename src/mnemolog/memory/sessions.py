@@ -68,7 +68,7 @@ class Sessions(Base):
         self._refuse_secrets(overrides, in_force)
         manifest = Manifest(
             v=FORMAT,
-            session_id=check_name(session_id, "session id") or new_session_id(now),
+            session_id=check_name(session_id, "session id", is_made=True) or new_session_id(now),
             user_id=self._own_user(check_name(user_id, "user id")),
             agent_ids=agents,
             created_at=to_text(now) if created_at is None else normalise(created_at, "created_at"),

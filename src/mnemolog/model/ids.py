@@ -11,12 +11,16 @@ MAX_ID = 1024
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def check_id(value: object, what: str = "id") -> str:
-    """Return `value` if it can be an id: any text of 1 to 1,024 characters that UTF-8 can hold."""
+def check_id(value: object, what: str = "id", *, is_made: bool = False) -> str:
+    """Return `value` if it can be an id: any text of 1 to 1,024 characters that UTF-8 can hold.
+
+    `is_made` says that one is made where none is given.
+    """
     if not isinstance(value, str) or not value:
+        of_object = "Give its `id`." if hasattr(value, "id") else ""
         raise InvalidFormatError(
             f"The {what} must be a non-empty string, not {shown(value)}.",
-            advice="Leave it out to have one made." if what != "agent id" else "",
+            advice="Leave it out to have one made." if is_made else of_object,
             field=what,
         )
     if len(value) > MAX_ID:
@@ -32,9 +36,9 @@ def check_id(value: object, what: str = "id") -> str:
     return str.__str__(value)
 
 
-def check_name(value: object, what: str) -> str | None:
+def check_name(value: object, what: str, *, is_made: bool = False) -> str | None:
     """An optional id-like name (agent, user, run, category, role): None stays None."""
-    return None if value is None else check_id(value, what)
+    return None if value is None else check_id(value, what, is_made=is_made)
 
 
 def check_agents(given: object) -> tuple[str, ...]:

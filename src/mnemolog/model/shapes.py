@@ -244,7 +244,7 @@ def _check(fields: dict[str, Any], notes: list[str]) -> None:
         fields["references"] = _references(fields)
     for name, value in fields.items():
         if name in _NAMES:
-            fields[name] = check_id(value, _NAMES[name])
+            fields[name] = check_id(value, _NAMES[name], is_made=name == "id")
         elif name in _CHECKS:
             fields[name] = _CHECKS[name](value, name, notes)
     if "origin" not in fields:

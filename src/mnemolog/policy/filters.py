@@ -1,5 +1,6 @@
 """Filters over entries: what the getters take, beside types."""
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,14 +17,15 @@ _CONTENT = ("severity", "status", "impact", "key", "approved_by")
 KNOWN = (*_AGENTS, *_ENVELOPE, *_CONTENT, "tags", "time_range", "min_importance")
 
 
-def prepare(filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Check filters once, so that matching them is quick; None means no filter."""
+def prepare(filters: Mapping[str, Any], also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Check filters once, so that matching them is quick; None means no filter.
+
+    `also` are names that the caller takes beside them, for whoever misspells one.
+    """
     given = {snake(str(name)): value for name, value in filters.items() if value is not None}
     for name in given:
         if name not in KNOWN:
-            raise SchemaInvalidError(
-                f"There is no filter {name!r:.60}.", advice=f"Use {', '.join(KNOWN)}.", field=name
-            )
+            raise _unknown(name, (*also, *KNOWN))
     for name in (*_AGENTS, *_ENVELOPE, *_CONTENT, "tags"):
         if name in given:
             given[name] = plain.strings(given[name], name)
@@ -65,6 +67,12 @@ def _content_passes(entry: Entry, name: str, wanted: tuple[str, ...]) -> bool:
     found = entry.content.get(name) if isinstance(entry.content, dict) else None
     values = found if isinstance(found, list) else [found]
     return any(value in wanted for value in values)
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> SchemaInvalidError:
+    near = difflib.get_close_matches(name, known, 1)
+    advice = f"Did you mean {near[0]!r}?" if near else f"Use {', '.join(known)}."
+    return SchemaInvalidError(f"There is no filter {name!r:.60}.", advice=advice, field=name)
 
 
 def _range(value: object) -> tuple[str | None, str | None]:

@@ -37,8 +37,11 @@ class Selection(NamedTuple):
 EVERYTHING = Selection(None, None, (), {}, {"all": 1})
 
 
-def select(criteria: object, more: Mapping[str, Any]) -> Selection:
-    """Check criteria given as an object, as keywords, or both; none at all is refused."""
+def select(
+    criteria: object, more: Mapping[str, Any], otherwise: str = "or use clear_session."
+) -> Selection:
+    """Check criteria given as an object, as keywords, or both; none at all is refused, with what
+    to do `otherwise`."""
     if not isinstance(criteria, Mapping | None):
         raise SchemaInvalidError(
             f"Criteria are an object, not {shown(criteria)}.", advice='Say {"ids": [...]}.'
@@ -51,7 +54,7 @@ def select(criteria: object, more: Mapping[str, Any]) -> Selection:
     if not given:
         raise SchemaInvalidError(
             "Nothing says which entries are meant.",
-            advice="Give ids, types, time_range, tags, topic or agents; or use clear_session.",
+            advice=f"Give ids, types, time_range, tags, topic or agents; {otherwise}",
         )
     ids = plain.strings(given.get("ids"), "ids")
     types = plain.strings(given.get("types"), "types")
@@ -60,7 +63,7 @@ def select(criteria: object, more: Mapping[str, Any]) -> Selection:
         frozenset(check_id(one, "memory id") for one in ids) if "ids" in given else None,
         frozenset(type_name(one) for one in types) if "types" in given else None,
         plain.strings(given.get("topic"), "topic"),
-        filters.prepare(rest),
+        filters.prepare(rest, also=_OWN),
         {name: _size(value) for name, value in given.items()},
     )
 
