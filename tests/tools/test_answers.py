@@ -407,6 +407,12 @@ def test_recall_of_nothing_says_so(tools):
     assert tools.call("recall_context", {}).text == "Nothing is remembered yet."
 
 
+def test_recall_of_what_nothing_fits_does_not_say_that_nothing_is_remembered(tools):
+    tools.call("save_memory", {"compartment": "session", "content": "brief"})
+    told = tools.call("recall_context", {"query": "zebra"})
+    assert (told.text, told.is_error) == ("Nothing fits; try other words.", False)
+
+
 @pytest.mark.parametrize("arguments", ["", "{}", None, {}])
 def test_arguments_may_be_left_out_or_come_as_json_text(tools, run, arguments):
     assert not tools.call("recall_context", arguments).is_error

@@ -40,6 +40,7 @@ _USUAL_HITS = 10
 _REST_TOKENS = 20
 _FORMS = "Give a time such as 2026-11-15 or 2026-11-15T09:00:00Z, or `last 3 days`."
 _SPAN = {"start": "since", "end": "until"}
+_NOTHING_FITS = "Nothing fits; try other words."
 _ECHO = " Memory told you this before, so nothing is learned from it again."
 
 
@@ -133,8 +134,7 @@ def search_memory(desk: Desk, given: Arguments) -> Answer:
     if len(hits) == limit:
         larger = "" if limit == MOST_HITS else f"a larger `limit` (up to {MOST_HITS}) or "
         more = f"There may be more: search again with {larger}narrower words."
-    nothing = "Nothing fits; try other words."
-    found = paged(blocks, most, given.get("cursor"), nothing, more=more)
+    found = paged(blocks, most, given.get("cursor"), _NOTHING_FITS, more=more)
     return handed(desk, found, [hit.entry for hit in hits])
 
 
@@ -190,7 +190,7 @@ def recall_context(desk: Desk, given: Arguments) -> Answer:
     query = text(given, "query", longest=LONGEST_QUERY)
     found = desk.memory.context(desk.session_id, query, max_tokens=most, run=desk.run)
     if not found.text and not found.omitted:
-        return Answer("Nothing is remembered yet.")
+        return Answer(_NOTHING_FITS if query else "Nothing is remembered yet.")
     more = ""
     if found.omitted:
         more = f"{found.omitted} more did not fit: raise `max_tokens`, or call search_memory."
