@@ -31,6 +31,12 @@ def test_a_healthy_root_has_no_findings(doctor, run, memory, sid):
     assert told.stdout.endswith("healthy\n") == (told.exit_code == 0)
 
 
+def test_the_graph_alone_is_summed_up_in_nodes(run, memory, root):
+    for name in ("tea", "ink"):
+        memory.write_node(f"topics/{name}", f"About {name}.\n", user_id="ann")
+    assert f"{root}: 2 nodes checked\n" in run("doctor", "--graph", code=None).stdout
+
+
 def test_warnings_and_errors_have_exit_codes_of_their_own(doctor, run, memory, folder):
     (folder / "lock").chmod(0o666)
     assert [one["severity"] for one in doctor()] == ["warning"]

@@ -191,3 +191,41 @@ def test_who_stands_in_a_folder_that_is_gone_is_told_so(anywhere, root, tmp_path
     with pytest.raises(StorageIOError, match="is gone"):
         Memory.open("beside")
     anywhere("--root", str(root), "add", "x")
+
+
+# --- what is refused, in the words of who typed it
+
+
+def test_a_time_that_is_none_is_told_by_its_option(run, memory, sid):
+    for words in (
+        ["log", sid, "--since", "soon"],
+        ["log", sid, "--until", "soon"],
+        ["log", sid, "--as-of", "soon"],
+        ["search", "x", "--since", "soon"],
+        ["delete", sid, "--until", "soon"],
+    ):
+        told = run(*words, code=None)
+        assert f": {words[-2]} 'soon' is not a valid time. Give a date" in told.stderr
+        assert "time_range" not in told.stderr
+        assert words[-2] in json.loads(run("--json", *words, code=None).stderr)["message"]
+
+
+def test_a_block_that_holds_nothing_is_told_from_a_memory_that_does(run, memory, sid):
+    memory.add_memory(sid, type="note", content="The harbour freezes in January.")
+    assert (
+        "Nothing of 1 fits into --max-tokens 3."
+        in run("context", "harbour", "--max-tokens", "3").stdout
+    )
+    assert "Nothing was found." in run("context", "zebra").stdout
+
+
+def test_a_line_that_is_not_json_is_called_that(run, memory, sid):
+    for words, text in ((["--entry", "oops"], None), (["-"], "oops\n")):
+        told = run("add", "--session", sid, *words, code=5, text=text)
+        assert "Line 1, column 1: not JSON (" in told.stderr
+
+
+def test_a_node_action_says_how_many_words_it_takes(run, memory, sid):
+    assert "`read` takes 1 word after it, not 0." in run("node", "read", code=2).stderr
+    assert "`move` takes 2 words after it, not 1." in run("node", "move", "a", code=2).stderr
+    assert "`diff` takes 1 to 3 words after it, not 0." in run("node", "diff", code=2).stderr

@@ -16,7 +16,17 @@ _WORDS = {
     "or use clear_session.": "",
     "`get_entries` lists what there is.": "`mnemolog log` lists what there is.",
     "Load it, or leave the id out to have a new one made.": "Choose another name.",
+    "Give ISO 8601 such as 2026-11-15T09:00:00.000Z, a datetime, or epoch milliseconds.":
+        "Give a date such as 2026-11-15, or a time such as 2026-11-15T09:00:00Z.",
 }  # fmt: skip
+_FIELDS = {"time_range.start": "--since", "time_range.end": "--until", "as_of": "--as-of"}
+
+
+def message_of(error: "MnemologError") -> str:
+    """What was refused, by the option that it was given with."""
+    field = str(error.details.get("field"))
+    option = _FIELDS.get(field)
+    return error.message.replace(f"The {field} ", f"{option} ", 1) if option else error.message
 
 
 def advice_of(error: "MnemologError") -> str:

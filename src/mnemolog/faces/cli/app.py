@@ -11,7 +11,7 @@ import click
 
 from mnemolog.errors import MnemologError, NodeConflictError, StorageFullError
 from mnemolog.faces.cli import exits, screen
-from mnemolog.faces.cli.advising import advice_of
+from mnemolog.faces.cli.advising import advice_of, message_of
 from mnemolog.faces.cli.call import COMMON
 from mnemolog.faces.cli.differing import say_conflict
 from mnemolog.faces.cli.verbs.add import add
@@ -122,10 +122,10 @@ def _output_may_end() -> Iterator[None]:
 def tell(error: MnemologError, as_json: bool) -> None:
     """Say what was refused, why, and what to do."""
     if as_json:
-        told = {"code": error.code, "message": error.message, "advice": advice_of(error)}
+        told = {"code": error.code, "message": message_of(error), "advice": advice_of(error)}
         screen.emit({**told, "details": error.details}, err=True)
     else:
-        told_to_do = f"{error.message} {advice_of(error)}".strip()
+        told_to_do = f"{message_of(error)} {advice_of(error)}".strip()
         screen.say((f"{error.code}: ", "error"), told_to_do, err=True)
         if isinstance(error, NodeConflictError):
             say_conflict(error.details.get("theirs"), error.details.get("yours"))

@@ -137,7 +137,8 @@ def _parsed(text: str, line: int, told: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise _bad(line + error.lineno - 1, error.colno, error.msg, told) from error
+        why = f"not JSON ({error.msg})"
+        raise _bad(line + error.lineno - 1, error.colno, why, told) from error
     except (ValueError, RecursionError) as error:
         raise _bad(line, 1, f"cannot be read ({error})", told) from error
     if not isinstance(found, dict):

@@ -31,5 +31,7 @@ def context(call: Call, text: str | None, session: str | None, max_tokens: int) 
             screen.say(line)
         if found.omitted:
             screen.say((f"{found.omitted:,} more did not fit", "dim"), err=True)
+    elif found.omitted:
+        screen.say(f"Nothing of {found.omitted:,} fits into --max-tokens {max_tokens}.")
     else:
         screen.say("Nothing was found.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli import exits, screen, words
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 
@@ -73,7 +73,8 @@ def _tell(call: Call, one: "Outcome") -> None:
 def _sum_up(root: str, visit: "Visit", left: Counter[str]) -> None:
     seen = visit.tally
     much = "" if visit.only_privacy else f", {seen.lines:,} lines, {seen.size_bytes:,} bytes"
-    screen.say(f"{root}: {seen.sessions:,} sessions, {seen.logs:,} logs{much} checked")
+    logs = f"{seen.sessions:,} sessions, {seen.logs:,} logs{much}"
+    screen.say(f"{root}: {words.counted(seen.nodes, 'node') if visit.only_graph else logs} checked")
     worst = [name for name in ("error", "warning") if left[name]]
     if worst:
         counts = ", ".join(f"{left[name]:,} {name}{'s' * (left[name] > 1)}" for name in worst)

@@ -70,7 +70,9 @@ def node(call: Call, action: str, words: tuple[str, ...], **options: Any) -> int
         raise click.UsageError(f"ACTION is one of {', '.join(ACTIONS)}.")
     least, most, work = ACTIONS[action]
     if not least <= len(words) <= most:
-        raise click.UsageError(f"`{action}` takes {least} to {most} words after it.")
+        takes = f"{least}" if least == most else f"{least} to {most}"
+        word = "word" if most == 1 else "words"
+        raise click.UsageError(f"`{action}` takes {takes} {word} after it, not {len(words)}.")
     with call.memory(make=action in ("write", "append")) as memory:
         work(_Asked(call, memory, words, options))
     return None

@@ -155,7 +155,8 @@ def _cases(visit: Visit) -> Iterator[Case]:
         yield from _privacy_cases(visit)
         return
     if visit.only_graph:
-        yield from _guarded(paths.USERS, check_graph(disk, Gaze(visit.settings, visit.now)))
+        gaze = Gaze(visit.settings, visit.now, visit.tally)
+        yield from _guarded(paths.USERS, check_graph(disk, gaze))
         return
     yield from _guarded("", check_root(disk, visit.around))
     yield from _guarded("", check_files(disk, visit.now_ns))

@@ -139,6 +139,7 @@ class Tally:
         self.logs = 0
         self.lines = 0
         self.size_bytes = 0
+        self.nodes = 0
 
 
 def case(

@@ -18,7 +18,7 @@ from mnemolog.model.node import FILES
 from mnemolog.policy.redaction import Redactor
 from mnemolog.policy.similarity import Sketch, similar
 from mnemolog.settings import Settings
-from mnemolog.stores.files.doctor.findings import Case, case
+from mnemolog.stores.files.doctor.findings import Case, Tally, case
 
 STALE_DAYS = 180
 UNUSED_DAYS = 30
@@ -33,10 +33,11 @@ _FLAGS = {
 
 
 class Gaze(NamedTuple):
-    """Under which settings the graph is looked at, and when."""
+    """Under which settings the graph is looked at, when, and what is counted."""
 
     settings: Settings
     now: datetime
+    tally: Tally
 
     @property
     def now_ms(self) -> int:
@@ -49,6 +50,7 @@ def check_graph(disk: Disk, gaze: Gaze) -> Iterator[Case]:
     shelf = FilesShelf(disk)
     for user in shelf.users():
         cards = shelf.cards(user)
+        gaze.tally.nodes += len(cards)
         yield from _check_move(disk, user)
         yield from _check_cards(user, cards, gaze)
         yield from _check_uses(disk, user, cards, gaze)
