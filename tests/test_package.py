@@ -173,6 +173,19 @@ def test_async_memory_offers_every_verb(tmp_path):
     asyncio.run(check())
 
 
+def test_whoever_types_is_offered_every_awaited_verb(tmp_path):
+    async def check() -> None:
+        async with await AsyncMemory.open(tmp_path / "store") as memory:
+            assert {*dir(memory)} >= {*verbs(Memory), "settings", "sync", "watch"}
+            session = await memory.create_session("u1")
+            run = memory.run(session.id)
+            assert {*dir(run)} >= {"save", "room", "end", "sync"}
+            async with run:
+                assert {*dir(run)} >= {"save", "room", "end", "sync"}
+
+    asyncio.run(check())
+
+
 def test_opening_takes_the_same_keywords_both_ways():
     sync, awaited = inspect.signature(Memory.open), inspect.signature(AsyncMemory.open)
     assert list(awaited.parameters) == list(sync.parameters)

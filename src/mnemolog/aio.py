@@ -88,6 +88,10 @@ class AsyncMemory:
             raise AttributeError(f"'AsyncMemory' object has no attribute {name!r}")
         return _awaited(verb)
 
+    def __dir__(self) -> list[str]:
+        """What whoever types is offered: the verbs too, though none of them stands here."""
+        return _with_names_of(self.sync, super().__dir__())
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -145,6 +149,10 @@ class AsyncRun:
         found = getattr(self.sync, name)
         return _awaited(found) if callable(found) else found
 
+    def __dir__(self) -> list[str]:
+        """What whoever types is offered, before the run is opened too."""
+        return _with_names_of(self._run or Run, super().__dir__())
+
 
 class _Attempt:
     """A run that a thread opens for somebody who may be cancelled meanwhile, and more than once:
@@ -192,6 +200,10 @@ async def _to_the_end(work: Callable[[], object]) -> None:
     Not by `to_thread`: a task is cancelled with its loop, and what waits for a thread with it.
     """
     await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
+
+
+def _with_names_of(wrapped: object, own: Iterable[str]) -> list[str]:
+    return sorted({*own, *(name for name in dir(wrapped) if not name.startswith("_"))})
 
 
 def _awaited(verb: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
