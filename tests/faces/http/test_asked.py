@@ -68,3 +68,33 @@ def test_what_looks_at_one_session_is_not_left_out_where_none_is_named(owner, se
     assert (refused.status_code, refused.json()["code"]) == (400, "E_INVALID_QUERY")
     told = owner.post("/search", json={"text": "ACID", "session_id": session, **asked})
     assert told.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "advice"),
+    [
+        ("/sessions", {"user": "ann"}, "user", "Did you mean 'user_id'?"),
+        ("/search", {"txt": "tea"}, "txt", "Did you mean 'text'?"),
+        ("/verify", {"colour": "red"}, "colour", "Use ids, text."),
+    ],
+)
+def test_a_field_that_a_body_has_no_place_for_is_refused_like_a_name(
+    owner, path, body, field, advice
+):
+    told = owner.post(path, json=body)
+    assert told.status_code == 400
+    assert told.json()["code"] == "E_SCHEMA_INVALID"
+    assert told.json()["detail"] == f"The body takes no '{field}'."
+    assert (list(told.json()["fields"]), told.json()["advice"]) == ([field], advice)
+
+
+def test_what_has_a_wrong_type_or_size_is_named_and_the_document_that_says_more(owner):
+    document = "`GET /api/v1/openapi.json` says what each route takes."
+    for told, detail in (
+        (owner.get("/sessions?limit=900"), "limit: Expected `int` <= 200"),
+        (owner.get("/sessions?limit=many"), "limit: Expected `int`, got `str`"),
+        (owner.post("/sessions", json={"user_id": 3}), "user_id: Expected `str | null`, got `int`"),
+        (owner.post("/search"), "There is no body."),
+    ):
+        assert told.status_code == 400
+        assert (told.json()["detail"], told.json()["advice"]) == (detail, document)

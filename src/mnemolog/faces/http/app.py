@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
+from itertools import starmap
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,7 +20,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from mnemolog.errors import MnemologError, StorageError
 from mnemolog.faces.http import logs, problems
-from mnemolog.faces.http.asked import only_known, public_names
+from mnemolog.faces.http.asked import only_known, public_names, unknown_in_body
 from mnemolog.faces.http.door import API, DOWNLOADS, VISIT, is_open
 from mnemolog.faces.http.house import House, caller_of
 from mnemolog.faces.http.problems import MEDIA_TYPE, Problem, RefusedError
@@ -39,6 +40,8 @@ from mnemolog.faces.http.routes import (
     signing,
     watching,
 )
+
+_LOOK = f"`GET {API}/openapi.json` says what each route takes."
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
@@ -147,14 +150,29 @@ def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[
     """What the framework refuses: unknown paths, other methods, bodies of a wrong shape."""
     status = error.status_code
     fields = _fields(error, _names(request))
+    unknown = _unknown_in_body(request, fields.get("body", ""))
+    if unknown is not None:
+        return _failed(request, unknown)
     code = {400: "E_SCHEMA_INVALID", 404: "E_NOT_FOUND", 405: "E_METHOD"}.get(status, "E_HTTP")
-    detail = "; ".join(fields.values()) or problems.TITLES.get(status, "Refused") + "."
+    detail = (
+        "; ".join(starmap(_said_of, fields.items())) or problems.TITLES.get(status, "Refused") + "."
+    )
     if isinstance(error.__cause__, SerializationException):
         detail = f"The body cannot be read: {error.__cause__.detail[:200]}."
     elif status == 400 and not fields:  # of a body of another kind the framework says nothing
         detail = "The body is not JSON of the kind that this route takes."
-    found = problems.plain(status, code, detail, _id_of(request), fields=fields)
+    advice = _LOOK if status == 400 else ""
+    found = problems.plain(status, code, detail, _id_of(request), fields=fields, advice=advice)
     return _problem(found, dict(error.headers or {}))
+
+
+def _said_of(name: str, told: str) -> str:
+    return told if name == "body" else f"{name}: {told}"
+
+
+def _unknown_in_body(request: Request[Any, Any, Any], told: str) -> RefusedError | None:
+    scope: dict[str, Any] = {**request.scope}
+    return unknown_in_body(scope["route_handler"], told) if told else None
 
 
 def _names(request: Request[Any, Any, Any]) -> dict[str, str]:

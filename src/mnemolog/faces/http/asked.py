@@ -1,6 +1,7 @@
 """What a route is asked by: the names of its query as others know them; no others are taken."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,8 @@ from mnemolog.faces.http.problems import RefusedError
 
 _Kinds = tuple[type[Any], ...]
 _ANYWHERE: _Kinds = (QueryParameter, PathParameter, HeaderParameter)
+# As the decoder says it of the body itself; of what lies deeper it says where.
+_NO_PLACE = re.compile(r"Object contains unknown field `(.+)`", re.DOTALL)
 
 
 def public_names(handler: BaseRouteHandler, kinds: _Kinds = _ANYWHERE) -> dict[str, str]:
@@ -29,6 +32,16 @@ def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRout
     for name in connection.query_params:
         if name not in known:
             raise unknown(name, known, f"This route takes no {name!r:.60}.", name[:100])
+
+
+def unknown_in_body(handler: BaseRouteHandler, told: str) -> RefusedError | None:
+    """The refusal of a field that the body of a route has no place for, if `told` is about one."""
+    found, body = _NO_PLACE.fullmatch(told), handler.parsed_data_field
+    known = getattr(body.annotation, "__struct_encode_fields__", ()) if body else ()
+    if not (found and known):
+        return None
+    name = found[1]
+    return unknown(name, known, f"The body takes no {name!r:.60}.", name[:100])
 
 
 def unknown(name: str, known: Iterable[str], message: str, field: str) -> RefusedError:
