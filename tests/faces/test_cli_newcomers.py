@@ -229,3 +229,27 @@ def test_a_node_action_says_how_many_words_it_takes(run, memory, sid):
     assert "`read` takes 1 word after it, not 0." in run("node", "read", code=2).stderr
     assert "`move` takes 2 words after it, not 1." in run("node", "move", "a", code=2).stderr
     assert "`diff` takes 1 to 3 words after it, not 0." in run("node", "diff", code=2).stderr
+
+
+# --- what is about to go for good
+
+
+def test_who_is_asked_before_an_erasure_is_told_how_much_is_meant(run, memory, sid, monkeypatch):
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True)
+    for number in range(3):
+        memory.add_memory(sid, type="note", content=f"note {number}", tags=["old"])
+    memory.add_conversation(sid, role="user", content="stays")
+    memory.update_preference(None, key="tea", value="green", scope="user", user_id="ann")
+
+    def asked(*words: str) -> str:
+        return run("erase", *words, code=2, text="n\n").stdout
+
+    assert f"Erase 3 entries from {sid} for good?" in asked(sid, "--tag", "old")
+    assert f"Erase the whole session {sid}, with 4 entries, for good?" in asked(
+        sid, "--whole-session"
+    )
+    assert "Erase 1 entry from what ann owns for good?" in asked("--user", "ann")
+    assert f"Erase from {sid} for good?" in asked(sid, "--id", "mem_unknown")
+    assert "There is no session" in run("erase", "none", "--tag", "old", code=6, text="y\n").stderr
+    assert len(memory.get_entries(sid)) == 4
+    assert "3 erased" in run("erase", sid, "--tag", "old", "--no-verify", text="y\n").stdout

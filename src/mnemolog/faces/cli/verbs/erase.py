@@ -44,8 +44,10 @@ def erase(
         with reach.memory() as memory:
             memory.check_allowed("delete_session")  # before anybody is asked
     if not yes:
+        with reach.memory() as memory:
+            count = len(memory.would_forget(session, wanted or None, erase=True).ids)
         whose = session or ("what users own" if call.user is None else f"what {call.user} owns")
-        consent.ask(call, f"Erase from {whose} for good?", "Nothing was erased")
+        consent.ask(call, _question(count, whose, is_all=whole_session), "Nothing was erased")
     with reach.memory() as memory, progress("erasing" if no_verify else "verifying") as bar:
         how: dict[str, Any] = {"reason": reason, "verify": not no_verify, "progress": bar}
         if whole_session and session is not None:
@@ -53,6 +55,14 @@ def erase(
         else:
             done = memory.erase(session, wanted, **how)
     return _told(call, done)
+
+
+def _question(count: int, whose: str, *, is_all: bool) -> str:
+    """What is asked before; what damage alone still holds of an id is not counted."""
+    entries = f"{count:,} {'entry' if count == 1 else 'entries'}"
+    if is_all:
+        return f"Erase the whole session {whose}, with {entries}, for good?"
+    return f"Erase {f'{entries} ' if count else ''}from {whose} for good?"
 
 
 def _told(call: Call, done: "Erasure") -> int:
