@@ -43,6 +43,34 @@ def test_single_letters_that_were_switched_off_are_switched_on_again(tab: Tab):
     expect(page.get_by_role("heading", name="Health")).to_be_visible()
 
 
+def test_whoever_comes_back_from_the_hits_goes_on_with_keys(tab: Tab):
+    page = tab.open("/sessions?sort=id")
+    page.keyboard.press("/")
+    page.keyboard.type("note")
+    expect(page.locator("ol.hits > li").first).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.locator("[role=row]:focus")).to_have_attribute("data-at", "0")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search everything")).to_have_value("")
+
+
+def test_arrows_choose_in_the_menu(tab: Tab):
+    page = tab.open("/sessions")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("he")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("button", name="Health")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    box = page.get_by_role("textbox", name="Go to or do anything")
+    expect(box).to_be_focused()
+    assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{tab.server.url}/health")
+
+
 def test_an_address_that_leads_nowhere_leads_back(tab: Tab):
     page = tab.open("/sessions")
     page.evaluate("history.pushState({}, '', '/nowhere'); dispatchEvent(new Event('popstate'))")

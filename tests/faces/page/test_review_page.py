@@ -23,6 +23,17 @@ def user_file(server: Server) -> str:
     return (server.root / f"users/{story.USER}/USER.md").read_text()
 
 
+def test_who_looks_as_one_agent_is_told_no_number_of_proposals(tab: Tab):
+    page = tab.open("/sessions")
+    link = page.get_by_role("navigation", name="Views").get_by_role("link", name="Review")
+    expect(link).to_have_text("Review 3")
+    agent = page.get_by_role("combobox", name="Agent")
+    agent.select_option("analyst")
+    expect(link).to_have_text("Review")
+    agent.select_option("")
+    expect(link).to_have_text("Review 3")
+
+
 def test_proposals_are_accepted_edited_and_rejected_and_both_tabs_count_them(
     browser: Browser, tab: Tab
 ):

@@ -192,6 +192,13 @@ def test_the_review_asks_for_all_agents(tab: Tab):
     expect(page).to_have_url(f"{tab.server.url}/review")
 
 
+def test_retention_asks_for_all(tab: Tab):
+    page = tab.open("/forgetting?agent=architect")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("link", name="Show it for all").click()
+    expect(page.get_by_role("region", name="Preview")).to_be_visible()
+
+
 def test_a_phone_scrolls_one_way_only_and_its_targets_fit_a_thumb(browser: Browser, served: Server):
     small = (
         "[...document.querySelectorAll('main button, main select, main .choice, main .tabs a, "

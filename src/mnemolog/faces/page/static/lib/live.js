@@ -17,19 +17,15 @@ let held = {};
 let stop = null;
 let last = "", scope = "", wait = 1000, timer = 0, hiding = 0, hasBeenLive = false;
 
-/** Be told of events of these topics, gathered; returns how to stop. `resync` tells to read anew.
- * @param {string[]} topics @param {(events: any[]) => void} told */
-export function listen(topics, told) {
-  const names = [...topics, "resync"];
-  for (const name of names) (listeners[name] ??= new Set()).add(told);
-  return () => names.forEach((name) => listeners[name].delete(told));
-}
-
-/** The same while something is shown. @param {string[]} topics @param {(events: any[]) => void} told */
+/** Be told of events of these topics, gathered, while something is shown. `resync` tells to read anew. @param {string[]} topics @param {(events: any[]) => void} told */
 export function useEvents(topics, told) {
   const now = useRef(told);
   now.current = told;
-  useEffect(() => listen(topics, (events) => now.current(events)), [topics.join()]);
+  useEffect(() => {
+    const names = [...topics, "resync"], tellIt = (events) => now.current(events);
+    for (const name of names) (listeners[name] ??= new Set()).add(tellIt);
+    return () => names.forEach((name) => listeners[name].delete(tellIt));
+  }, [topics.join()]);
 }
 
 export function start() {

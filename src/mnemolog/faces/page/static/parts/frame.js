@@ -1,10 +1,10 @@
 // The bar and the rail, whose memory is looked at; go to or do anything, and the list of keys.
-import { effect, html, signal, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { call, get, has, me, signOut } from "../lib/api.js";
+import { html, signal, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { call, has, me, signOut } from "../lib/api.js";
 import { time, typing } from "../lib/format.js";
-import { areOn, isEntered, knownKeys, toggleLetters, useKeys } from "../lib/keys.js";
-import { line, listen } from "../lib/live.js";
-import { sending, useLoad } from "../lib/load.js";
+import { areOn, isEntered, knownKeys, step, toggleLetters, useKeys } from "../lib/keys.js";
+import { line } from "../lib/live.js";
+import { sending, useGet, useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
 import { Choice } from "./choices.js";
 import { Modal } from "./dialog.js";
@@ -13,18 +13,12 @@ import { undo } from "./toast.js";
 const MENU = matchMedia("(pointer: coarse)").matches ? "⋯" : /Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 const WORDS = { live: "live", waiting: "reconnecting", off: "offline" };
 
-/** How many proposals wait for a person's yes, in every tab. */
+/** How many proposals wait for a person's yes, in every tab; none is told where one agent is looked at. */
 export const waitingProposals = signal(0);
 
-async function count() {
-  if (!has("review")) return;
-  try { waitingProposals.value = (await get("/review", { limit: 1 })).total ?? 0; } catch { /* the view tells */ }
-}
-
-effect(() => { if (me.value) count(); });
-listen(["review", "worker"], count);
-
 export function Rail() {
+  const { value } = useGet(has("review") && !route.value.query.agent && "/review", { limit: 1 }, ["review", "worker"]);
+  useLayoutEffect(() => { waitingProposals.value = value?.total ?? 0; }, [value]);
   if (!me.value) return html`<nav class="rail" aria-label="Views"></nav>`;
   const here = route.value.path[0] ?? "sessions";
   return html`<nav class="rail" aria-label="Views">${views().map((one) => html`
@@ -45,15 +39,18 @@ export function Bar() {
     u: ["Up", () => go(href(route.value.path.slice(0, route.value.path.includes("entries") ? 2 : -1)))],
     ...Object.fromEntries(views().map((one) => [`g ${one.key}`, [one.label, () => go(href([one.name]))]])),
   });
+  const [view = "sessions"] = route.value.path;
+  // Whoever came back from the hits goes on with keys where they were, not with letters in the box.
+  useLayoutEffect(() => { if (view !== "search" && document.activeElement === box.current) document.getElementById("main")?.focus({ preventScroll: true }); }, [view]);
   const type = (event) => {
     const q = event.currentTarget.value;
-    if (route.value.path[0] === "search") change({ q }, { replace: true });
+    if (view === "search") change({ q }, { replace: true });
     else if (q) go(href(["search"], { q }));
   };
   const state = line.value.state;
   return html`<header class="bar">
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
-    <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${route.value.path[0] === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
+    <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${view === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}
     ${me.value && html`<span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>`}
     <button class="bare" onClick=${() => menu.open()} aria-label=${`${MENU}: Go to or do anything`}>${MENU}</button>
@@ -126,7 +123,11 @@ function Commands() {
     ...(text ? [[`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]] : []),
   ].filter(([label], at, list) => at >= list.length - (text ? 2 : 0) || label.toLowerCase().includes(text.toLowerCase()));
   const run = (one) => { menu.close(); one?.[1](); };
-  return html`<form method="dialog" onSubmit=${sending(() => run(all[0]))}>
+  const move = (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by) { event.preventDefault(); step([...event.currentTarget.querySelectorAll("input, button")], by); }
+  };
+  return html`<form method="dialog" onSubmit=${sending(() => run(all[0]))} onKeyDown=${move}>
     <input autofocus value=${text} onInput=${typing(type)} placeholder="A view, an action, a session, words to search" aria-label="Go to or do anything" />
     <ul class="plain">${all.slice(0, 12).map((one) => html`<li key=${one[0]}><button type="button" class="bare" onClick=${() => run(one)}>${one[0]}</button></li>`)}</ul></form>`;
 }

@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { canWrite, get, isOwner, post } from "../lib/api.js";
 import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
 import { sending, useGet, useLoad, useTask } from "../lib/load.js";
-import { href } from "../lib/route.js";
+import { here, href, route } from "../lib/route.js";
 import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { openTab, Tabs } from "../parts/choices.js";
@@ -25,6 +25,12 @@ export function View() {
 View.title = "Forgetting";
 
 function Retention() {
+  const { agent, user } = route.value.query;
+  if (agent || user) return html`<p class="empty">Retention concerns everything, whoever said it. <a href=${here({ agent: "", user: "" })}>Show it for all</a>.</p>`;
+  return html`<${Rules} />`;
+}
+
+function Rules() {
   const rules = useGet("/retention");
   const plan = useLoad(() => post("/plans", { action: "retention", selector: {}, options: {} }), ["plan"], ["hidden"]);
   const run = async () => {
