@@ -89,6 +89,24 @@ def test_a_minimap_covers_all_entries_once(memory, sid, talk):
     assert len(buckets) == 3
 
 
+def test_a_minimap_tells_where_each_day_begins_whatever_part_it_falls_into(memory):
+    session = memory.create_session().id
+    hours = [1, 2, 23, 24, 47, 48, 49, 50]
+    for number, hour in enumerate(hours, 1):
+        stamp = f"2026-10-{1 + hour // 24:02}T{hour % 24:02}:30:00Z"
+        memory.add_memory(session, content=f"{number}", timestamp=stamp)
+
+    def begun(ahead: int) -> list[int]:
+        buckets = memory.minimap(session, 2, ahead)
+        for one in buckets:
+            assert all(one.from_seq <= place <= one.to_seq for place in one.days.values())
+        return [place for one in buckets for place in one.days.values()]
+
+    assert begun(0) == [1, 4, 6]
+    assert begun(60) == [1, 3, 5]
+    assert begun(-120) == [1, 2, 5, 8]
+
+
 def test_what_concerns_the_whole_root_is_for_the_owner(memory):
     view = memory.for_agent("architect")
     for verb in (view.purge_runs, view.readable_audit):

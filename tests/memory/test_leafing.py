@@ -56,7 +56,9 @@ def told_alike(view: Memory, chance: random.Random) -> None:
     )
     most = chance.choice([0, 3, 100, None])
     assert index.part(TALK, view._viewer, span, most) == log.part(TALK, view._viewer, span, most)
-    assert index.minimap(TALK, view._viewer, 7) == log.minimap(TALK, view._viewer, 7)
+    ahead = chance.choice([0, -660, 845])
+    parts = index.minimap(TALK, view._viewer, 7, ahead)
+    assert parts == log.minimap(TALK, view._viewer, 7, ahead)
     numbers, counted = view.numbers("talk"), view.get_statistics("talk")
     summary = numbers.summary
     assert (summary.counts, summary.agents) == (counted.by_type, counted.by_agent)

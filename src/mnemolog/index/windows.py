@@ -18,7 +18,7 @@ from mnemolog.index.spots import check_times, spots_of
 from mnemolog.model.entry import SCOPES
 from mnemolog.model.inspecting import Bucket, Numbered
 from mnemolog.model.session import Summary
-from mnemolog.model.times import to_text
+from mnemolog.model.times import DAY, to_text
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import Spot
 from mnemolog.ports.looking import Span
@@ -80,8 +80,8 @@ class Windows:
         is_seen &= self._snapshot.living[rows] | self._changeable(rows)
         return self._told(rows)[0] if is_seen.all() else None
 
-    def minimap(self, log: str, most: int) -> list[Bucket]:
-        """A log in at most so many parts of equal length."""
+    def minimap(self, log: str, most: int, ahead: int) -> list[Bucket]:
+        """A log in at most so many parts of equal length; days begin so many minutes ahead."""
         rows = self._in_order(self._seen(log, Span()))
         if not len(rows):
             return []
@@ -92,15 +92,22 @@ class Windows:
         names = self._names(kinds)
         firsts = rows[::size]
         lasts = rows[np.minimum(np.arange(len(firsts)) * size + size, len(rows)) - 1]
-        place = self._snapshot.column("place")
+        place, times = self._snapshot.column("place"), self._snapshot.column("time")
+        days: list[dict[str, int]] = [{} for _ in firsts]
+        begun = np.unique((times[rows] + ahead * 60_000) // DAY, return_index=True)[1]
+        for at in np.sort(begun).tolist():
+            days[at // size][_stamp(int(times[rows[at]]))] = int(place[rows[at]])
         return [
             Bucket(
                 from_seq=int(place[first]),
                 to_seq=int(place[last]),
-                at=_stamp(int(self._snapshot.column("time")[first])),
+                at=_stamp(int(times[first])),
                 by_type={name: int(n) for name, n in zip(names, row, strict=True) if n},
+                days=begin,
             )
-            for first, last, row in zip(firsts, lasts, counts.reshape(-1, len(kinds)), strict=True)
+            for first, last, row, begin in zip(
+                firsts, lasts, counts.reshape(-1, len(kinds)), days, strict=True
+            )
         ]
 
     def numbers(self, log: str | None) -> Numbered:

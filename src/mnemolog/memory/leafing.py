@@ -23,6 +23,7 @@ from mnemolog.ports.looking import Leaf, Leafer, Placed, Span, counter_of, looke
 MOST = 200
 _STEP = 1000
 _BUCKETS = 400
+_DAY = 1440
 
 T = TypeVar("T")
 
@@ -128,11 +129,15 @@ class Leafing(Counting):
             found += self._told(name, leaf.placed)
         return sorted(found, key=lambda one: one.hidden_at or "", reverse=True)
 
-    def minimap(self, session_id: str, most: int = _BUCKETS) -> list[Bucket]:
-        """A session in at most 400 parts: from where to where, when, and of which types."""
+    def minimap(self, session_id: str, most: int = _BUCKETS, ahead: int = 0) -> list[Bucket]:
+        """A session in at most 400 parts: from where to where, when, and of which types.
+
+        `ahead` says by how many minutes the clock is ahead of UTC where its days are told apart.
+        """
         self._manifest(session_id)
         log, size = LogKey("session", session_id), max(1, min(given.whole(most, "most"), _BUCKETS))
-        return self._leafed(lambda one: one.minimap(log, self._viewer, size))
+        minutes = max(-_DAY, min(given.whole(ahead, "ahead"), _DAY))
+        return self._leafed(lambda one: one.minimap(log, self._viewer, size, minutes))
 
     def _leafed(self, ask: Callable[[Leafer], T]) -> T:
         """Ask the index, at the cost of what is shown; without one the log itself is read."""

@@ -18,12 +18,16 @@ class RawLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bucket(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a log: from which entry to which, when it began, and what it holds."""
+    """A part of a log: from which entry to which, when it began, and what it holds.
+
+    `days` says of each day that begins in it when its first entry was said, and its place.
+    """
 
     from_seq: int
     to_seq: int
     at: str
     by_type: dict[str, int]
+    days: dict[str, int]
 
 
 class FileFact(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,9 @@ from mnemolog.errors import InvalidFormatError, shown
 # Clocks may disagree by this much before a timestamp counts as lying in the future.
 SKEW = timedelta(minutes=5)
 
+DAY = 86_400_000
+"""Milliseconds."""
+
 # Up to here a float tells every microsecond from the next whole second.
 _EXACT = 2**32
 

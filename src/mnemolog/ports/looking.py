@@ -62,8 +62,8 @@ class Leafer(Protocol):
         """The exact bytes of an entry's line, and whether they are still those that were written;
         None if the viewer may not see it."""
 
-    def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
-        """A log in at most so many parts of equal length."""
+    def minimap(self, log: LogKey, viewer: Viewer, most: int, ahead: int) -> list[Bucket]:
+        """A log in at most so many parts of equal length; days begin so many minutes ahead."""
 
 
 class Counter(Leafer, Protocol):

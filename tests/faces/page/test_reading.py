@@ -90,6 +90,26 @@ def test_a_long_session_is_read_in_windows_that_never_jump(tab: Tab):
     expect(page.locator("article:focus .day")).to_be_visible()
 
 
+def test_every_day_of_a_long_session_is_offered_and_begins_with_its_first_entry(tab: Tab):
+    days = {"2026-10-01": 300, "2026-10-02": 2, "2026-10-03": 300}
+    entries = [
+        {"type": "note", "content": f"{day} {number}", "timestamp": f"{day}T12:00:00Z"}
+        for day, many in days.items()
+        for number in range(many)
+    ]
+    tab.server.session("three-days", entries)
+    page = tab.open("/sessions/three-days")
+    choice = page.get_by_role("combobox", name="Go to")
+    expect(choice.locator("option")).to_have_count(4)
+    for number, day in enumerate(days, 1):
+        choice.select_option(index=number)
+        expect(page.locator("article:focus")).to_contain_text(f"{day} 0")
+    first, sparse, _ = days
+    for key, shown in (("[", sparse), ("j", sparse), ("[", sparse), ("[", first), ("]", sparse)):
+        page.keyboard.press(key)
+        expect(page.locator("article:focus")).to_contain_text(f"{shown} {int(key == 'j')}")
+
+
 def test_nothing_is_blank_while_a_long_session_is_scrolled_through(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").last).to_be_in_viewport()

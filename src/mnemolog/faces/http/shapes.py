@@ -125,12 +125,13 @@ class SessionChange(Body):
 
 
 class BucketRow(msgspec.Struct, kw_only=True):
-    """A part of a session."""
+    """A part of a session; `days` are those that begin in it, by the time of their first entry."""
 
     from_seq: int
     to_seq: int
     at: str
     by_type: dict[str, int]
+    days: dict[str, int]
 
 
 class Minimap(msgspec.Struct, kw_only=True):

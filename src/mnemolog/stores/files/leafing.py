@@ -54,9 +54,9 @@ class FilesCounter:
                     break
             return self._exact(rows[0], files) if files else None
 
-    def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
+    def minimap(self, log: LogKey, viewer: Viewer, most: int, ahead: int) -> list[Bucket]:
         name = log_name(log)
-        return self._index.windows(viewer, lambda one: one.minimap(name, most))
+        return self._index.windows(viewer, lambda one: one.minimap(name, most, ahead))
 
     def numbers(self, session_id: str | None, viewer: Viewer) -> Numbered:
         name = None if session_id is None else log_name(LogKey("session", session_id))

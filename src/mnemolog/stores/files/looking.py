@@ -15,7 +15,7 @@ from mnemolog.log.fold import Head
 from mnemolog.log.places import Place, look
 from mnemolog.log.reader import View
 from mnemolog.model.inspecting import Bucket, FileFact, RawLine
-from mnemolog.model.times import to_text
+from mnemolog.model.times import DAY, to_moment, to_text
 from mnemolog.policy.access import Viewer, may_change, may_see
 from mnemolog.ports import LogKey, Use
 from mnemolog.ports.looking import Leaf, Placed, Span
@@ -60,10 +60,16 @@ class FilesLooker:
         seen = [head for head in view.heads if _is_visible(head, viewer, with_hidden=True)]
         return (view, seen[0]) if seen else None
 
-    def minimap(self, log: LogKey, viewer: Viewer, most: int) -> list[Bucket]:
+    def minimap(self, log: LogKey, viewer: Viewer, most: int, ahead: int) -> list[Bucket]:
         heads = [h for h in self._held(log).reader.view().heads if _is_visible(h, viewer)]
         size = max(1, ceil(len(heads) / most))
-        return [_bucket(heads[at : at + size]) for at in range(0, len(heads), size)]
+        begun: dict[int, Head] = {}
+        for head in heads:
+            begun.setdefault(_day(head, ahead), head)
+        return [
+            _bucket(heads[at : at + size], set(map(id, begun.values())))
+            for at in range(0, len(heads), size)
+        ]
 
     def files(self, session_id: str) -> list[FileFact]:
         name = paths.file_name(session_id)
@@ -129,10 +135,16 @@ def _is_visible(head: Head, viewer: Viewer, *, with_hidden: bool = False) -> boo
     return not head.dead or (with_hidden and may_change(viewer, head))
 
 
-def _bucket(heads: list[Head]) -> Bucket:
+def _day(head: Head, ahead: int) -> int:
+    """The number of its day, which begins so many minutes ahead."""
+    return (round(to_moment(head.first).timestamp() * 1000) + ahead * 60_000) // DAY
+
+
+def _bucket(heads: list[Head], begins: set[int]) -> Bucket:
     return Bucket(
         from_seq=heads[0].first_seq,
         to_seq=heads[-1].first_seq,
         at=heads[0].first,
         by_type=dict(Counter(head.type for head in heads)),
+        days={head.first: head.first_seq for head in heads if id(head) in begins},
     )

@@ -216,9 +216,12 @@ def minimap(
     caller: Asking,
     session_id: FromPath[str],
     buckets: Annotated[int, QueryParameter(ge=1, le=400)] = 400,
+    ahead: Annotated[
+        int, QueryParameter(ge=-1440, le=1440, description="Minutes that days begin before UTC's.")
+    ] = 0,
 ) -> Minimap:
-    """A session at a glance: what there is in each part of it."""
-    found = caller.memory.minimap(session_id, buckets)
+    """A session at a glance: what there is in each part of it, and where its days begin."""
+    found = caller.memory.minimap(session_id, buckets, ahead)
     return Minimap(buckets=msgspec.convert(msgspec.to_builtins(found), list[BucketRow]))
 
 

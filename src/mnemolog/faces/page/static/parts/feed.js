@@ -16,8 +16,9 @@ const isAtEnd = () => innerHeight + scrollY >= document.documentElement.scrollHe
 const articles = (box) => [...(box?.querySelectorAll("article") ?? [])];
 const daysLeft = (until) => Math.max(0, Math.round((new Date(until).getTime() - Date.now()) / 86_400_000));
 
-/** @param {{session: string, types?: string, place?: {at: number} | null, onSeen?: (from: number, to: number) => void}} props */
-export function Feed({ session, types, place, onSeen = () => {} }) {
+/** @param {{session: string, types?: string, days: [place: number, label: string][], place: {at: number} | null, jump: (place: {at: number}) => void, onSeen: (from: number, to: number) => void}} props
+ * `place` is where to go, once for each `jump` */
+export function Feed({ session, types, days, place, jump, onSeen }) {
   const { at, hidden } = route.value.query;
   const box = useRef(), anchor = useRef(), wasAtEnd = useRef(true), shownAt = useRef("");
   const [active, setActive] = useState(at ?? "");
@@ -31,7 +32,7 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
   useEffect(() => { reading.current = () => (isAtEnd() ? null : firstSeen()); return () => { reading.current = null; }; }, []);
   const line = useTimeline(session, { types, hidden: hidden === "1", at: at ?? left.current?.entry }, { isAtEnd, keepPlace });
   const now = useRef(/** @type {any} */ ({}));
-  now.current = { line, active };
+  now.current = { line, active, days };
   const standAt = (kept) => { const one = kept && find(kept.entry); if (one) scrollBy(0, one.getBoundingClientRect().top - kept.from); return one; };
   const find = (id) => articles(box.current).find((one) => one.dataset.entry === id);
 
@@ -72,7 +73,7 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
     if (!place) return;
     line.begin({ around: place.at }).then((items) => {
       const next = items.find((one) => one.place >= place.at) ?? items.at(-1);
-      if (next) change({ at: next.entry.id });
+      if (next?.entry.id === route.value.query.at) focus(find(next?.entry.id)); else if (next) change({ at: next.entry.id });
     });
   }, [place]);
 
@@ -88,10 +89,10 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
     one.scrollIntoView({ block: "nearest" });
   };
   const otherDay = (step) => {
-    const all = articles(box.current), here = Math.max(0, all.findIndex((one) => one.dataset.entry === now.current.active));
-    const rest = step > 0 ? all.slice(here + 1) : all.slice(0, here).reverse();
-    const next = rest.find((one) => one.querySelector(".day"));
-    if (next) { focus(next); next.scrollIntoView({ block: "start" }); } else scrollTo(0, step > 0 ? document.documentElement.scrollHeight : 0);
+    const all = articles(box.current), id = now.current.active || firstSeen()?.entry, here = all.findIndex((one) => one.dataset.entry === id);
+    const from = Number(all[step > 0 ? here : here - 1]?.dataset.place); // back to the day of the entry before, which may be this one
+    const next = step > 0 ? now.current.days.find(([at]) => at > from) : now.current.days.findLast(([at]) => at <= from);
+    if (next) jump({ at: next[0] }); else scrollTo(0, step > 0 ? document.documentElement.scrollHeight : 0);
   };
   const entryOf = (id) => now.current.line.items.find((one) => one.entry.id === id);
   const conceal = async (row) => {
@@ -138,7 +139,7 @@ export function Feed({ session, types, place, onSeen = () => {} }) {
   if (line.trouble && !line.items.length) return html`<${Trouble} trouble=${line.trouble} again=${() => line.begin({})} />`;
   if (!line.items.length) return line.isBusy ? html`<${Waiting} load=${{ isSlow: true, leave: line.leave }} />` : html`<p class="empty">Nothing to read here${types ? " with these types" : ""}.</p>`;
   return html`<div role="feed" class="feed" ref=${box} aria-label="Entries" aria-busy=${line.isBusy}>
-      ${folds(line.items).map((group) => (group.hidden ? html`<details key=${`hidden ${group.rows[0].entry.id}`} class="fold-hidden"><summary class="small quiet">${plural(group.rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(group.rows[0].hidden_until)} d)</summary>${group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))}</details>`
+      ${folds(line.items).map((group) => (group.hidden ? html`<details key=${`hidden ${group.rows[0].entry.id}`} class="card fold-hidden"><summary class="small quiet">${plural(group.rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(group.rows[0].hidden_until)} d)</summary>${group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))}</details>`
         : group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))))}
     </div>
     ${(line.fresh > 0 || line.after !== null) && html`<button class="main newer" onClick=${toEnd}>↓ ${line.fresh > 0 ? `${line.fresh} new` : "to the end"}</button>`}`;

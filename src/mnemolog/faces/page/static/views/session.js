@@ -29,10 +29,10 @@ function Session({ id, session, again }) {
   const { tab = "", types, details, hidden, agent = "", user = "" } = route.value.query;
   const [seen, see] = useState([0, 0]);
   const hasSeen = seen[1] > 0;
-  const map = useGet(hasSeen && url`/sessions/${id}/minimap`, { buckets: 160 });
+  const map = useGet(hasSeen && url`/sessions/${id}/minimap`, { buckets: 160, ahead: -new Date().getTimezoneOffset() });
   const all = session ? deeds([session], (word) => (word === "Delete" ? go(href(["sessions"])) : again())) : [];
   useActions(all.map((deed) => [`${deed.word} this session…`, deed.run]), [id, session?.state]);
-  const buckets = map.value?.buckets ?? [];
+  const buckets = map.value?.buckets ?? [], days = daysOf(buckets);
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
   const to = (name) => href(["sessions", id], { tab: name });
   return html`<div class="head stays"><h1 class="mono">${bdi(id)}</h1>
@@ -42,10 +42,10 @@ function Session({ id, session, again }) {
     ${details === "1" && session && html`<${Details} session=${session} all=${all} />`}
     ${tab === "files" ? html`<${Files} id=${id} />` : html`
       <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session?.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
-        ${daysOf(buckets).length > 1 && html`<${Select} label="Go to" options=${[["", "a day"], ...daysOf(buckets).map((one) => [one.place, one.label])]} choose=${(at) => at && jump({ at: Number(at) })} />`}
+        ${days.length > 1 && html`<${Select} label="Go to" options=${[["", "a day"], ...days]} choose=${(at) => at && jump({ at: Number(at) })} />`}
         ${session?.hidden > 0 && choice(`${count(session.hidden)} hidden`, here({ hidden: hidden === "1" ? "" : "1" }), hidden === "1")}
         ${session?.quarantined > 0 && choice(`${plural(session.quarantined, "unreadable line")} kept`, href(["health"], { tab: "doctor" }), false, { class: "chip choice warn" })}</div>
-      <div class="timeline"><div><${Feed} key=${[tab, types, hidden, agent, user].join("\n")} session=${id} types=${tab || types} place=${place} onSeen=${(from, last) => see((now) => (now[0] === from && now[1] === last ? now : [from, last]))} /></div>
+      <div class="timeline"><div><${Feed} key=${[tab, types, hidden, agent, user].join("\n")} session=${id} types=${tab || types} days=${days} jump=${jump} place=${place} onSeen=${(from, last) => see((now) => (now[0] === from && now[1] === last ? now : [from, last]))} /></div>
         <div class="map"><${Minimap} buckets=${buckets} from=${seen[0]} to=${seen[1]} jump=${(at) => jump({ at })} /></div></div>`}`;
 }
 
@@ -72,12 +72,8 @@ function Files({ id }) {
 
 const WIDE = 40, FEW = 24; // what is read at a glance needs no map
 
-/** The days of a session, each with the place where it begins. @param {any[]} buckets @returns {{label: string, place: number}[]} */
-function daysOf(buckets) {
-  const days = [];
-  for (const one of buckets) if (days.at(-1)?.label !== day(one.at)) days.push({ label: day(one.at), place: one.from_seq });
-  return days;
-}
+/** The days of a session, each with the place where it begins. @param {any[]} buckets @returns {[place: number, label: string][]} */
+const daysOf = (buckets) => buckets.flatMap((one) => Object.entries(one.days).map(([at, place]) => [place, day(at)]));
 
 function Minimap({ buckets, from, to, jump }) {
   const box = useRef();
