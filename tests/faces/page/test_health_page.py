@@ -1,9 +1,12 @@
 """Health in the page: figures, charts with their tables, what the doctor finds, the settings."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -49,6 +52,42 @@ def test_charts_name_their_units_and_have_tables(tab: Tab):
     expect(decay).to_contain_text("share of its weight, over days")
     expect(decay.locator(".legend li").first).to_contain_text("conversation, note, event")
     expect(decay.locator("canvas")).to_be_visible()
+
+
+WRITTEN = """globalThis.written = [];
+const write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const wide = this.measureText(text).width, part = { right: 1, center: 0.5 }[this.textAlign] ?? 0;
+  const at = [...document.querySelectorAll("canvas")].indexOf(this.canvas);
+  written.push([at, Math.round(y), x - part * wide, x + (1 - part) * wide, text]);
+  return write.call(this, text, x, y);
+}"""
+
+
+def test_what_stands_beside_and_below_a_chart_has_its_room(tab: Tab):
+    ended = datetime.now(UTC)
+
+    def enlarge(route: Route) -> None:
+        """As many entries as no test can write, and a server that ran for ten minutes."""
+        told = route.fetch().json()
+        if "entries" in route.request.url:
+            told["series"] = {name: [123_456] * len(told["t"]) for name in told["series"]}
+        else:
+            moments = [ended - timedelta(seconds=30 * number) for number in range(20, 0, -1)]
+            told["t"] = [one.isoformat() for one in moments]
+            told["series"] = {name: [1.5] * 20 for name in told["series"]}
+        route.fulfill(json=told)
+
+    tab.page.add_init_script(WRITTEN)
+    tab.page.route("**/api/v1/stats/series*", enlarge)
+    page = tab.open("/health?tab=charts")
+    expect(page.get_by_role("figure", name="Waits for a lock").locator("canvas")).to_be_visible()
+    written = sorted(set(map(tuple, page.evaluate("written"))))
+    assert any(len(one[4]) > 6 for one in written)
+    assert any(re.fullmatch(r"\d\d:\d\d", one[4]) for one in written)
+    assert [one for one in written if one[2] < 0] == []
+    for one, other in pairwise(written):
+        assert one[:2] != other[:2] or one[3] <= other[2], (one, other)
 
 
 def test_the_doctor_says_what_is_wrong_and_what_to_do(tab: Tab):

@@ -69,6 +69,15 @@ def test_a_reader_at_the_end_stays_there_as_a_session_outgrows_the_window(tab: T
     assert page.evaluate("scrollY") > 0
 
 
+def test_a_session_that_fits_the_window_is_shown_whole(tab: Tab):
+    tab.server.session("short", [{"type": "note", "content": "all there is"}])
+    page = tab.open("/sessions/short")
+    expect(page.get_by_role("article")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("heading", name="20")).to_be_in_viewport(ratio=1)
+    high = "[document.documentElement.scrollHeight, innerHeight]"
+    assert page.evaluate(f"{high}[0] - {high}[1]") <= 0
+
+
 def test_a_long_session_is_read_in_windows_that_never_jump(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").first).to_be_attached()
@@ -178,6 +187,15 @@ def test_a_decision_is_found_explained_and_its_line_is_the_files_own(tab: Tab):
     expect(page.get_by_role("heading", name="Referred to by")).to_be_visible()
     page.go_back()
     expect(hits.first).to_contain_text("Use PostgreSQL")
+
+
+def test_what_a_title_cuts_off_is_told_below_it_with_its_marks(tab: Tab):
+    said = "An entry that is told in a single line, which is long, and speaks of quokkas at its end"
+    tab.server.session("one-line", [{"type": "note", "content": said}])
+    page = tab.open("/search?q=quokkas")
+    hit = page.locator("ol.hits > li").first
+    expect(hit.locator(".excerpt")).to_have_text(said)
+    expect(hit.locator(".excerpt mark")).to_have_text("quokkas")
 
 
 def signed(text: str) -> float:

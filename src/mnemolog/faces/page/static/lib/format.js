@@ -2,6 +2,8 @@
 const number = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const dayFormat = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const dateFormat = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+const monthFormat = new Intl.DateTimeFormat("en", { month: "short", year: "numeric" });
 const timeFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 const wholeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
 
@@ -14,6 +16,8 @@ export const entries = (value) => plural(value, "entry", "entries");
 export const percent = (share) => `${short.format(Math.round((share ?? 0) * 1000) / 10)} %`;
 export const score = (value) => (value ?? 0).toFixed(2);
 export const day = (stamp) => dayFormat.format(new Date(stamp));
+export const date = (stamp) => dateFormat.format(new Date(stamp));
+export const month = (stamp) => monthFormat.format(new Date(stamp));
 export const time = (stamp) => timeFormat.format(new Date(stamp));
 export const whole = (stamp) => wholeFormat.format(new Date(stamp));
 

@@ -1,9 +1,10 @@
 // A chart over time: uPlot, loaded when it is first needed, and its numbers as a table.
 import { html, useEffect, useRef } from "../vendor/preact.js";
-import { count, whole } from "../lib/format.js";
+import { count, date, month, time, whole } from "../lib/format.js";
 import { ORDER } from "./glyph.js";
 
 const COLOURS = ["--accent", "--type-finding", "--type-preference", "--type-note", "--type-event", "--type-conversation"];
+const DAY = 86_400;
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
 
 /** @param {{caption: string, unit?: string, t: string[], series: Record<string, number[]>, height?: number, isTime?: boolean, x?: number[], xUnit?: string, isStepped?: boolean, shown?: (value: number) => string}} props */
@@ -23,12 +24,12 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
       const values = x ?? t.map((one) => Date.parse(one.length === 7 ? `${one}-01` : one.length === 13 ? `${one}:00:00Z` : one) / 1000);
       chart = new Plot({
         width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { show: false },
-        scales: { x: { time: isTime } }, axes: [axis, { ...axis, size: 56 }],
+        scales: { x: { time: isTime } }, axes: [{ ...axis, space: 90, ...(isTime && { values: moments }) }, { ...axis, size: (_, told) => 16 + 8 * Math.max(4, ...(told ?? []).map((one) => one.length)) }],
         series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 }, ...(isStepped && { paths: Plot.paths.stepped({ align: 1 }) }) }))],
       }, [values, ...names.map((name) => series[name])], box.current);
     };
     draw();
-    const watch = new ResizeObserver(() => chart?.setSize({ width: box.current.clientWidth, height }));
+    const watch = new ResizeObserver(() => box.current && chart?.setSize({ width: box.current.clientWidth, height }));
     watch.observe(box.current);
     const stop = onTheme(draw);
     return () => { isHere = false; watch.disconnect(); stop(); chart?.destroy(); };
@@ -40,6 +41,9 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     <div ref=${box} aria-hidden="true"></div>
     ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${colourOf(name, at)})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
 }
+
+/** Times or days below a chart, as they are written elsewhere. */
+const moments = (_, stamps, axis, space, step) => stamps.map((at) => (step < DAY ? time : step < 28 * DAY ? date : month)(at * 1000));
 
 /** A line for several types has the colour of the first. */
 function colourOf(name, at) {

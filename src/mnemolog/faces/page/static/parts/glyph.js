@@ -24,6 +24,9 @@ const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).rep
 /** The same without a direction of its own. @param {string} text */
 export const seen = (text) => visible(text).map((part) => typeof part === "string" ? part : html`<span class="chip" title="cannot be seen">${part.hidden}</span>`);
 
+/** Advice, in which `commands` stand between marks. @param {string} text */
+export const advised = (text) => String(text ?? "").split("`").map((part, at) => at % 2 ? html`<code>${seen(part)}</code>` : seen(part));
+
 export const ORDER = ["conversation", "decision", "finding", "preference", "note", "event"];
 
 /** How a number is made up of types: one thin bar, in their order. @param {{types: Record<string, number>}} props */

@@ -37,7 +37,7 @@ export function Hit({ hit, rank, above, isActive, isWhy, onWhy, onFocus }) {
     <div class="top"><span class="rank quiet">${rank}</span><${Glyph} type=${isNode ? "node" : entry.type} /><span class="quiet">${isNode ? "node" : bdi(entry.type, 30)}</span>
       <a class="name" href=${placeOf(hit)} tabindex=${isActive ? 0 : -1}>${bdi(title || "(empty)", 120)}</a><span class="score" title="relevance">${score(hit.relevance)}</span></div>
     <p class="small quiet">${isNode ? html`${bdi(node.user)} · ${bdi(node.path)}` : html`${speaker && html`${bdi(speaker, 40)} · `}<time title=${whole(entry.timestamp)}>${day(entry.timestamp)}</time> · <a href=${href(["sessions", entry.session_id ?? ""], { at: entry.id })} tabindex="-1">${bdi(entry.session_id, 40)}</a>${(entry.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>#${bdi(words(tag), 40)}</span>`)}`}</p>
-    ${hit.text !== title && html`<p class="excerpt"><${Marked} text=${hit.text} marks=${hit.highlights} /></p>`}
+    ${(hit.text !== title || title.length > 40) && html`<p class="excerpt"><${Marked} text=${hit.text} marks=${hit.highlights} /></p>`}
     <${WhyBar} hit=${hit} />
     ${above && html`<button class="bare small" aria-expanded=${isWhy} onClick=${onWhy}>${isWhy ? "▾" : "▸"} why is #${rank} below #${rank - 1}?</button>`}
     ${isWhy && above && html`<${Below} hit=${hit} above=${above} rank=${rank} />`}

@@ -8,7 +8,7 @@ import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { choice, openTab, Tabs } from "../parts/choices.js";
-import { bdi } from "../parts/glyph.js";
+import { advised, bdi } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
 import { Parked } from "../parts/parked.js";
 import { attempt, toast } from "../parts/toast.js";
@@ -120,7 +120,7 @@ function Doctor() {
     <${Loaded} load=${load} what="Looking at every file…">${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
         <p>${bdi(one.detail, 600)}</p>${one.path && html`<p class="small"><code>${bdi(one.path, 200)}</code></p>`}
-        ${one.fix.command && html`<p class="row"><span class="quiet">${bdi(one.fix.command, 400)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</></div>`;
+        ${one.fix.command && html`<p class="row"><span class="quiet">${advised(one.fix.command)}</span>${commandIn(one.fix.command) && html`<button class="bare" onClick=${() => copy(commandIn(one.fix.command))}>Copy the command</button>`}</p>`}</li>`)}</ul>`}</></div>`;
 }
 
 const commandIn = (advice) => /`(mnemolog [^`]+)`/.exec(advice)?.[1];
