@@ -70,6 +70,24 @@ def test_since_when_the_server_is_away_is_told(browser: Browser, told: Path):
         expect(page.get_by_role("feed")).to_contain_text("half written")
 
 
+def test_whoever_writes_a_first_entry_goes_on_when_another_one_comes(browser: Browser, store: Path):
+    with serving(store) as server, visiting(browser, server) as tab:
+        page = tab.open("/")
+        page.get_by_role("button", name="Write a first entry…").click()
+        page.keyboard.type("Ledgers close ")
+        server.session("other", [{"type": "note", "content": "somebody was faster"}])
+        expect(page.get_by_role("row").filter(has_text="other")).to_be_visible()
+        page.keyboard.type("at midnight")
+        page.reload()
+        box = page.get_by_label("The first entry")
+        expect(box).to_have_value(MINE)
+        page.get_by_role("button", name="Write it").click()
+        expect(page.locator("ol.hits > li").first).to_contain_text(MINE)
+        page.get_by_role("link", name="Sessions").click()
+        expect(page.get_by_role("row")).to_have_count(3)
+        expect(box).to_have_count(0)
+
+
 def test_a_first_entry_that_could_not_be_written_waits_for_the_server(
     browser: Browser, store: Path
 ):

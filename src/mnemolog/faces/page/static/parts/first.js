@@ -20,13 +20,13 @@ const SNIPPETS = () => {
 };
 const WHERE = { Cursor: "in .cursor/mcp.json", "VS Code": "in .vscode/mcp.json", Python: "", "Claude Code": "in a shell", Shell: "in a shell" };
 
-export function FirstRun() {
-  return html`<div class="head"><h1>Nothing remembered yet</h1></div>
-    <p class="quiet">Root <code>${me.value?.root}</code>. Waiting for the first entry… this view changes by itself.</p>
-    <ol class="steps">
-      <li><h2>Try it here</h2>${canWrite() ? html`<${Write} />` : html`<p class="quiet">This token may only read.</p>`}</li>
-      <li><h2>Connect an agent</h2><${Connect} /></li>
-      ${canWrite() && html`<li><h2>Load a story</h2><${Fill} /></li>`}
+/** Whoever was writing when something came goes on with it. @param {{isEmpty: boolean}} props */
+export function FirstRun({ isEmpty }) {
+  return html`${isEmpty && html`<div class="head"><h1>Nothing remembered yet</h1></div>
+    <p class="quiet">Root <code>${me.value?.root}</code>. Waiting for the first entry… this view changes by itself.</p>`}
+    <ol class=${isEmpty ? "steps" : "plain"}>
+      <li>${isEmpty && html`<h2>Try it here</h2>`}${canWrite() ? html`<${Write} />` : html`<p class="quiet">This token may only read.</p>`}</li>
+      ${isEmpty && html`<li><h2>Connect an agent</h2><${Connect} /></li>${canWrite() && html`<li><h2>Load a story</h2><${Fill} /></li>`}`}
     </ol>`;
 }
 

@@ -1,6 +1,7 @@
 // All sessions: found by facets, chosen in bulk, cleared, archived, restored, exported, deleted.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { canWrite, get } from "../lib/api.js";
+import { draftOf } from "../lib/draft.js";
 import { ago, bytes, count, percent, plural, whole } from "../lib/format.js";
 import { focusOn, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
@@ -67,9 +68,9 @@ function merged(now, next, notice) {
 }
 
 /** The view of an empty memory is fetched only where it is needed. */
-function Later() {
+function Later({ isEmpty }) {
   const load = useLoad(() => import("../parts/first.js"), ["first"]);
-  return load.value && html`<${load.value.FirstRun} />`;
+  return load.value && html`<${load.value.FirstRun} isEmpty=${isEmpty} />`;
 }
 
 export function View() {
@@ -82,7 +83,8 @@ export function View() {
   const all = deeds(picked, () => { choose(new Set()); again(); });
   useActions(all.map((deed) => [deed.label, deed.run]), [chosen, items]);
   useKeys({ ".": ["Actions", () => focusOn(".bulk button")] });
-  return html`<${Loaded} load=${load} rows=${12}>${(found) => found.total === 0 && !isFiltered ? html`<${Later} />` : html`
+  const isEmpty = load.value?.total === 0 && !isFiltered;
+  return html`<${Loaded} load=${load} rows=${12}>${(found) => html`${(isEmpty || draftOf("first")) && html`<${Later} isEmpty=${isEmpty} />`}${!isEmpty && html`
     <div class="head"><h1>Sessions</h1><${Words} name="q" label="Filter sessions" /><${Choice} name="sort" label="Sort by" options=${SORTS} /></div>
     <${Filters}><${Facet} name="state" label="State" counts=${found.facets.states} />${!agent && html`<${Facet} name="agent" label="Agent" counts=${found.facets.agents} />`}${!user && html`<${Facet} name="user" label="User" counts=${found.facets.users} />`}</>
     <div class="bulk row" role="group" aria-label="Actions on the selection" data-on=${picked.length ? "1" : undefined}>
@@ -92,6 +94,6 @@ export function View() {
       ${demo.length > 0 && !picked.length && canWrite() && html`<button class="bare small quiet" onClick=${deeds(demo, again).find((deed) => deed.isFinal)?.run}>Remove the demo week…</button>`}
     </div>
     ${found.items.length ? html`<${Grid} label="Sessions" columns=${COLUMNS} rows=${found.items} total=${found.total} keyOf=${(one) => one.id} open=${(one) => go(href(["sessions", one.id]))} chosen=${chosen} choose=${choose} more=${more} />`
-      : html`<p class="empty">No session fits these filters. <a href=${href(["sessions"], { agent: "", user: "" })}>Show all</a></p>`}`}</>`;
+      : html`<p class="empty">No session fits these filters. <a href=${href(["sessions"], { agent: "", user: "" })}>Show all</a></p>`}`}`}</>`;
 }
 View.title = "Sessions";
