@@ -142,11 +142,11 @@ class Tab:
         """Go to an address of the page and wait until its view stands."""
         self.page.goto(self.server.url + path)
         self.page.wait_for_selector("main h1", timeout=WAIT)
-        self._settle()
+        self.settle()
         expect(self.page.locator("main [aria-busy='true']")).to_have_count(0)
         return self.page
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Wait until what was asked for has come and been drawn: quiet, two frames in a row."""
         ends, quiet = time.monotonic() + WAIT / 1000, 0
         while quiet < 2 and time.monotonic() < ends:

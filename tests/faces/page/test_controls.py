@@ -239,9 +239,8 @@ def test_what_can_be_mended_is_mended_from_the_page(browser: Browser, store: Pat
         log.chmod(0o644)
         page = tab.open("/health?tab=doctor")
         finding = page.get_by_role("listitem").filter(has_text="mode loose")
-        expect(finding).to_contain_text(
-            "`mnemolog doctor --repair` takes the rights of others away"
-        )
+        expect(finding).to_contain_text("mnemolog doctor --repair takes the rights of others away")
+        expect(finding.get_by_role("code").last).to_have_text("mnemolog doctor --repair")
         expect(finding.get_by_role("button", name="Copy the command")).to_be_visible()
         page.get_by_role("button", name="Mend what can be…").click()
         page.get_by_role("dialog").get_by_role("button", name="Mend it").click()

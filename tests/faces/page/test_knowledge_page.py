@@ -139,9 +139,8 @@ def test_a_node_that_is_gone_is_not_shown_again_while_others_change(tab: Tab):
     expect(heading).to_have_text("No node is here")
     held: list[Route] = []
     page.route(f"**/api/v1/nodes/{story.USER}/spelt", lambda route: held.append(route))
-    tab.server.api("PUT", f"/nodes/{story.USER}/emmer", {"body": "Another.", "title": "Emmer"})
-    while not held:
-        page.wait_for_timeout(20)
+    with page.expect_request(f"**/api/v1/nodes/{story.USER}/spelt"):
+        tab.server.api("PUT", f"/nodes/{story.USER}/emmer", {"body": "Another.", "title": "Emmer"})
     expect(page.get_by_role("treeitem", name="Emmer")).to_be_visible()
     assert "Spelt" not in heading.all_inner_texts()
     for route in held:

@@ -43,8 +43,10 @@ def test_a_write_of_the_command_line_appears_in_two_tabs_and_only_in_the_right_f
 def test_what_arrives_does_not_move_what_is_read(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").last).to_contain_text(f"message {LONG - 1}")
+    end = page.evaluate("scrollY")
     page.mouse.wheel(0, -1500)
-    page.wait_for_timeout(400)
+    page.wait_for_function("(end) => scrollY === Math.max(0, end - 1500)", arg=end)
+    tab.settle()  # what comes near by it has come, and may have pushed what is read further down
     before = page.evaluate("scrollY")
     seen = page.evaluate("document.elementFromPoint(400, 400).closest('article').dataset.entry")
     tab.server.cli("add", "--session", "long", "a line from elsewhere")
@@ -275,7 +277,7 @@ def test_search_is_two_keys_away_and_back_leads_to_where_one_read(tab: Tab):
         page.mouse.wheel(0, -1200)
         page.wait_for_timeout(200)
     expect(last).not_to_contain_text(f"message {LONG - 1}")
-    page.wait_for_timeout(500)
+    tab.settle()
     middle = "document.elementFromPoint(400, 400).closest('article')?.dataset.entry"
     read = page.evaluate(middle)
     page.keyboard.press("/")
