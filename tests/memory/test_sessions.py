@@ -15,6 +15,7 @@ from mnemolog.errors import (
     SessionExistsError,
     SessionNotFoundError,
     SettingsError,
+    SizeLimitError,
 )
 from tests.log.test_locks import held
 
@@ -141,6 +142,42 @@ def test_a_session_may_override_some_settings_and_no_others(memory):
         with pytest.raises(SettingsError):
             memory.update_session(session.id, settings=bad)
     assert memory.load_session(session.id).settings == {"storage.durability": "always"}
+
+
+@pytest.mark.parametrize(
+    ("before", "more", "after"),
+    [
+        ({"decay": {"minimum": 0.3}}, {"decay.minimum": 0.2}, {"decay.minimum": 0.2}),
+        ({"decay.minimum": 0.3}, {"decay": {"minimum": 0.2}}, {"decay.minimum": 0.2}),
+        ({"decay.minimum": 0.3}, {"decay_config": {"minimum": 0.2}}, {"decay.minimum": 0.2}),
+        (
+            {"decay": {"minimum": 0.3}},
+            {"decay": {"half_life_hours": {"finding": "never"}}},
+            {"decay.minimum": 0.3, "decay.half_life_hours.finding": "never"},
+        ),
+        (
+            {"decay": {"minimum": 0.3}},
+            {"storage": {"durability": "os"}},
+            {"decay": {"minimum": 0.3}, "storage": {"durability": "os"}},
+        ),
+        ({"decay": {"minimum": 0.3}}, {}, {"decay": {"minimum": 0.3}}),
+    ],
+)
+def test_an_override_can_be_changed_in_whichever_way_it_was_spelled(memory, before, more, after):
+    sid = memory.create_session(settings=before).id
+    memory.update_session(sid, settings=more)
+    assert memory.load_session(sid).settings == after
+    memory.add_memory(sid, content="goes by them")
+
+
+def test_a_sessions_facts_cannot_grow_past_what_it_may_be_created_with(memory, sid):
+    piece = {"text": "x" * 600_000}
+    memory.update_session(sid, metadata={"one": piece})
+    with pytest.raises(SizeLimitError):
+        memory.update_session(sid, metadata={"two": piece})
+    assert memory.load_session(sid).metadata == {"one": piece}
+    memory.update_session(sid, metadata={"one": "less"})
+    memory.update_session(sid, metadata={"two": piece})
 
 
 @pytest.mark.req("S002-042")

@@ -130,17 +130,20 @@ class Sessions(Base):
         given = {"metadata": metadata, "preferences": preferences}
         in_force = self._settings(manifest)
         checked = {name: self._clean(value, name, in_force) for name, value in given.items()}
-        checked["settings"] = plain.plain_object(settings, "settings", [])
-        later = self.settings.with_overrides({**manifest.settings, **checked["settings"]})
-        self._refuse_secrets(checked["settings"], later)
+        own = plain.plain_object(settings, "settings", [])
+        later = self.settings.with_overrides(self.settings.merged(manifest.settings, own))
+        self._refuse_secrets(own, later)
 
         def edit(before: Manifest) -> Manifest:
             merged: dict[str, Any] = {
                 name: {**getattr(before, name), **more} for name, more in checked.items()
             }
+            merged["settings"] = self.settings.merged(before.settings, own)
             self.settings.with_overrides(merged["settings"])
             merged["agent_ids"] = before.agent_ids if agents is None else agents
-            return msgspec.structs.replace(before, **merged)
+            after = msgspec.structs.replace(before, **merged)
+            _check_growth(before, after)
+            return after
 
         self._store.change(session_id, edit)
         return self.load_session(session_id)
@@ -206,6 +209,13 @@ def _session(one: Listed) -> Session:
         created_at=manifest.created_at,
         updated_at=max(one.last_written or "", manifest.created_at),
     )
+
+
+def _check_growth(before: Manifest, after: Manifest) -> None:
+    """Refuse facts that grow past what a session may be created with; less of them always goes."""
+    size = len(msgspec.json.encode(after))
+    if size > len(msgspec.json.encode(before)):
+        quota.check_envelope(size)
 
 
 def _closed(before: Manifest, last_seq: int) -> Manifest:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from mnemolog.errors import SettingsError
 from mnemolog.settings import layers
-from mnemolog.settings.keys import Key, build, keys_of, written
+from mnemolog.settings.keys import Key, as_given, build, keys_of, written
 from mnemolog.settings.knowledge import Knowledge
 from mnemolog.settings.layers import NOT_SETTINGS
 from mnemolog.settings.sections import (
@@ -89,6 +89,19 @@ class Settings(Section, frozen=True, kw_only=True):
         settled = layers.settle(layers.from_mapping(overrides), self.flat(), KEYS)
         _check_session_may_set((path, name) for path, (_, name) in settled.items())
         return self._with(settled)
+
+    def merged(self, before: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
+        """A session's overrides with further ones above them.
+
+        They stay as they were spelled, unless both speak of the same: the same key may be spelled
+        in several ways, and a table holds many, so then today's keys stand there, one by one.
+        """
+        old = layers.settle(layers.from_mapping(before), self.flat(), KEYS)
+        around = self._with(old).flat()
+        new = layers.settle(layers.from_mapping(more), around, KEYS)
+        if not old.keys() & new.keys() and not before.keys() & more.keys():
+            return {**before, **more}
+        return {path: as_given(value) for path, (value, _) in {**old, **new}.items()}
 
     def _with(self, settled: Mapping[str, tuple[object, str]]) -> "Settings":
         values = {path: value for path, (value, _) in settled.items()}

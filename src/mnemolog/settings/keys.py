@@ -49,6 +49,11 @@ def build(section: type[S], values: Mapping[str, object], prefix: str = "") -> S
     return section(**made)
 
 
+def as_given(value: object) -> object:
+    """A value as somebody may give it."""
+    return NEVER if value is None else msgspec.to_builtins(value)
+
+
 def written(value: object) -> str:
     """A value as it is written in config.toml."""
     if value is None:
