@@ -135,6 +135,30 @@ def test_what_an_entry_is_cannot_be_updated(memory, sid, finding, field):
         memory.update_memory(sid, finding, **{field: "other"})
 
 
+@pytest.mark.parametrize("name", ["made_by", "madeBy", "discovered_by", "agentId"])
+def test_an_agent_cannot_write_in_the_name_of_another_by_an_update(memory, name):
+    sid = memory.create_session(agent_ids=["a", "b"]).id
+    view = memory.for_agent("a")
+    own = view.add_memory(sid, content="mine", scope="agent").id
+    with pytest.raises(SchemaInvalidError, match="agent_id"):
+        view.update_memory(sid, own, **{name: "b"})
+    assert get(memory, sid, own).agent_id == "a"
+    assert memory.for_agent("b").get_memory(sid, own) is None
+
+
+def test_another_key_is_another_preference(memory, sid):
+    theme = memory.update_preference(sid, key="theme", value="dark").id
+    for change in ({"content": {"key": "colour", "value": "red"}}, {"key": "colour"}):
+        with pytest.raises(SchemaInvalidError, match="key"):
+            memory.update_memory(sid, theme, **change)
+    memory.update_memory(sid, theme, value="light")
+    assert [one.content for one in memory.get_preferences(sid)] == [
+        {"key": "theme", "value": "light"}
+    ]
+    memory.add_memory(sid, id="own", type="preference", content={"key": "theme", "value": 1})
+    memory.update_memory(sid, "own", key="colour")
+
+
 @pytest.mark.parametrize(
     "change", [{}, {"tags": None}, {"nonsense": 1}, {"importance": 2}, {"content": ""}]
 )

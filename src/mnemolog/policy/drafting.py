@@ -191,9 +191,30 @@ def _check_sizes(entry: Entry, storage: Storage) -> None:
         quota.check_envelope(len(msgspec.json.encode(beside)))
 
 
+def _given(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, by the names of the fields: who wrote an entry has names of its own."""
+    spelled = ((shapes.snake(name), value) for name, value in changes.items())
+    return {shapes.ALIASES.get(name, name): value for name, value in spelled if value is not None}
+
+
+def _check_key(before: Entry, content: str | dict[str, Any]) -> None:
+    """Where the id of a preference follows from its key, another key is another preference: the
+    next one that is set under the old key would replace it."""
+    if before.type != "preference" or not isinstance(before.content, dict):
+        return
+    key = before.content.get("key")
+    is_other = not isinstance(content, dict) or content.get("key") != key
+    if is_other and before.id == preference_id(before.agent_id, key):
+        raise SchemaInvalidError(
+            "The key of a preference cannot be changed.",
+            advice="Set another preference, and delete this one.",
+            field="key",
+        )
+
+
 def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> Write:
     """A newer revision of an entry: what is not changed stays, and so does its timestamp."""
-    given = {shapes.snake(name): value for name, value in changes.items() if value is not None}
+    given = _given(changes)
     for name in (*FIXED, "timestamp"):
         if name in given:
             raise SchemaInvalidError(
@@ -206,7 +227,10 @@ def revise(before: Entry, changes: Mapping[str, Any], where: Circumstances) -> W
     if "references" in given and "metadata" not in given:
         kept = {name: value for name, value in before.metadata.items() if name != "references"}
         record["metadata"] = kept
+    if "priority" in given:
+        record.pop("importance", None)
     fields = shapes.fields_of({**record, **given}, notes)
+    _check_key(before, fields["content"])
     hidden = hide(fields, where.redact)
     written = to_text(where.now)
     fields["timestamp"] = before.timestamp
