@@ -159,6 +159,14 @@ def test_another_key_is_another_preference(memory, sid):
     memory.update_memory(sid, "own", key="colour")
 
 
+@pytest.mark.parametrize("bad", ["1", True, 1.0, -1])
+def test_the_revision_that_is_expected_is_a_number(memory, sid, bad):
+    memory.add_memory(sid, id="m1", content="x")
+    with pytest.raises(SchemaInvalidError, match="expected_seq"):
+        memory.update_memory(sid, "m1", content="y", expected_seq=bad)
+    assert get(memory, sid, "m1").content == "x"
+
+
 @pytest.mark.parametrize(
     "change", [{}, {"tags": None}, {"nonsense": 1}, {"importance": 2}, {"content": ""}]
 )

@@ -206,3 +206,44 @@ def test_the_origin_follows_the_role(memory, sid):
         memory.add_conversation(sid, role=role, content="x")
     found = [(one.role, one.origin) for one in memory.get_entries(sid)]
     assert found == [("user", "user"), ("tool", "tool"), ("assistant", "agent"), (None, "agent")]
+
+
+@pytest.mark.parametrize(
+    ("field", "record"),
+    [
+        ("agent_id", {"agentId": "a", "agent_id": "b"}),
+        ("agent_id", {"made_by": "a", "agent_id": "b"}),
+        ("agent_id", {"agent_id": "b", "discoveredBy": "a"}),
+        ("importance", {"priority": 3, "importance": 0.9}),
+        ("impact", {"impact": "high", "Impact": "low"}),
+    ],
+)
+def test_of_two_values_for_one_field_none_is_dropped_in_silence(memory, sid, field, record):
+    with pytest.raises(SchemaInvalidError, match=f"{field} is given twice"):
+        memory.add_decision(sid, decision="Use PostgreSQL", **record)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"made_by": "a", "agent_id": "a", "madeBy": None},
+        {"made_by": "a", "priority": None},
+        {"agentId": None, "agent_id": "a", "priority": 3, "importance": 0.3},
+    ],
+)
+def test_the_same_value_may_be_given_twice_and_none_is_no_value(memory, sid, record):
+    stored = memory.add_decision(sid, decision="Use PostgreSQL", **record).id
+    assert memory.get_memory(sid, stored).agent_id == "a"
+
+
+@pytest.mark.parametrize("bad", ["", " \n", 5, ["x"], {"x": 1}])
+def test_what_a_type_needs_says_something(memory, sid, bad):
+    for write, fields in (
+        (memory.add_decision, {"decision": bad}),
+        (memory.add_finding, {"description": bad}),
+        (memory.update_preference, {"key": bad, "value": 1}),
+        (memory.add_decision, {"content": {"decision": bad}}),
+    ):
+        with pytest.raises(SchemaInvalidError, match="a text that says something"):
+            write(sid, **fields)
+    assert memory.update_preference(sid, key="k", value="").status == "stored"

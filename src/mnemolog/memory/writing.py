@@ -14,7 +14,7 @@ from mnemolog.errors import (
 )
 from mnemolog.memory.base import around
 from mnemolog.memory.forgetting import Forgetting
-from mnemolog.model import shapes
+from mnemolog.model import plain, shapes
 from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id
 from mnemolog.model.observing import observers, tell_took
@@ -100,6 +100,7 @@ class Writing(Forgetting):
         """
         check_id(session_id, "session id")
         check_id(memory_id, "memory id")
+        plain.count(expected_seq, "expected_seq")
         for attempt in range(_TRIES):
             try:
                 return self._revise(session_id, memory_id, expected_seq, changes)

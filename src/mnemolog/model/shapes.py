@@ -120,6 +120,7 @@ def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     own = SHAPES.get(kind, ())
     fields: dict[str, Any] = {}
     flat: dict[str, Any] = {}
+    aliased: list[tuple[str, Any]] = []
     for name, value in given.items():
         if name in own and not (name == "context" and "content" in given):
             flat[name] = value
@@ -128,10 +129,10 @@ def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
                 fields[name] = value
         elif name in DERIVED:
             notes.append(f"{name} is derived and was not stored")
-        elif name == "priority":
-            fields["importance"] = _importance_of(value)
         elif value is not None:
-            fields[_aliased(name, own)] = value
+            aliased.append(_aliased(name, value, own))
+    for name, value in aliased:
+        _put(fields, name, value)
     fields["type"] = kind
     _settle_content(kind, fields, flat, notes)
     _check(fields, notes)
@@ -139,7 +140,22 @@ def fields_of(record: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _respelled(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {snake(str(name)): value for name, value in record.items()}
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        _put(found, snake(str(name)), value)
+    return found
+
+
+def _put(found: dict[str, Any], name: str, value: Any) -> None:
+    """Take a value under a name that others may stand for too; never one of two in silence."""
+    before = found.get(name)
+    if before is not None and value is not None and before != value:
+        raise SchemaInvalidError(
+            f"{name} is given twice, with different values.",
+            advice="It has more than one spelling; give it once.",
+            field=name,
+        )
+    found[name] = value if before is None else before
 
 
 def _other_type(given: object, notes: list[str]) -> str:
@@ -156,10 +172,12 @@ def _nearest_type(kind: str) -> str | None:
     return next(iter(difflib.get_close_matches(kind, TYPES, 1, _ALIKE)), None)
 
 
-def _aliased(name: str, own: tuple[str, ...]) -> str:
-    """The field that goes by another name too; refuses a name that no field has."""
+def _aliased(name: str, value: Any, own: tuple[str, ...]) -> tuple[str, Any]:
+    """The field that goes by another name too, and its value; refuses a name that no field has."""
     if name in ALIASES:
-        return ALIASES[name]
+        return ALIASES[name], value
+    if name == "priority":
+        return "importance", _importance_of(value)
     known = sorted({*ENVELOPE, *own, *ALIASES, "priority"})
     near = difflib.get_close_matches(name, known, 1)
     raise SchemaInvalidError(
@@ -312,5 +330,11 @@ def _check_required(kind: str, record: Mapping[str, Any]) -> None:
     content = record.get("content")
     there = content if isinstance(content, Mapping) else record
     for name in REQUIRED[kind]:
-        if there.get(name) is None:
+        value = there.get(name)
+        if value is None:
             raise SchemaInvalidError(f"A {kind} needs `{name}`.", field=name)
+        if name != "value" and not (isinstance(value, str) and value.strip()):
+            raise SchemaInvalidError(
+                f"The `{name}` of a {kind} is a text that says something, not {shown(value)}.",
+                field=name,
+            )
