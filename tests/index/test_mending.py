@@ -39,4 +39,7 @@ def test_what_sqlite_says_of_locks_and_of_room_is_told(tmp_path):
 
 
 def test_what_we_find_ourselves_is_told_as_it_is():
+    beside = sqlite3.OperationalError("disk I/O error")
+    beside.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    assert isinstance(mending.told(beside), StorageFullError)
     assert type(mending.told(ValueError("time has fewer than 7 rows"))) is StorageIOError

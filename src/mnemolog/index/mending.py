@@ -29,7 +29,7 @@ def told(error: Exception) -> MnemologError:
         return LockTimeoutError(
             "The index is locked by another process.", advice="Try again; entries are safe."
         )
-    if _of_sqlite(error) == sqlite3.SQLITE_FULL or _of_system(error) in _FULL:
+    if _is_full(error):
         return StorageFullError(
             "No space left for the index.", advice="Free some space; entries are safe."
         )
@@ -41,6 +41,13 @@ def told(error: Exception) -> MnemologError:
         f"The index cannot be used: {error}.",
         advice="Make the folder `index` writable, or delete it: it comes back by itself.",
     )
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether there is no room left; SQLite has another word for it beside the database, where a
+    process cannot make its room to work in."""
+    is_beside = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_SHMSIZE
+    return is_beside or _of_sqlite(error) == sqlite3.SQLITE_FULL or _of_system(error) in _FULL
 
 
 def _of_sqlite(error: Exception) -> int | None:
