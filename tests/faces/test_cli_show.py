@@ -1,6 +1,7 @@
 """What people and programs get to see: `show`, `log`, `sessions`, `stats`."""
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -284,6 +285,14 @@ def test_a_session_in_numbers_has_the_names_of_both_documents(run, ask, folder, 
     shown = run("stats", filled).stdout
     assert "damaged lines" in shown
     assert "of type decision" in shown
+
+
+def test_deletions_do_not_count_as_revisions(run, ask, memory, filled):
+    first, second, _ = (one.id for one in memory.get_entries(filled))
+    memory.update_memory(filled, first, tags=["more"])
+    memory.delete_memory(filled, second)
+    assert re.search(r"^revisions +1$", run("stats", filled).stdout, re.MULTILINE)
+    assert ask("stats", filled)[0]["revisions"] == 1
 
 
 @pytest.mark.req("S001-133")

@@ -108,3 +108,16 @@ def test_one_session_that_cannot_be_read_does_not_hide_the_others(memory, filled
     (root / "sessions" / "broken" / "memory.jsonl").unlink()
     memory.close()
     assert memory.get_global_statistics().total_entries == 9
+
+
+def test_the_index_counts_what_a_compaction_left(memory, sid):
+    for number in range(4):
+        memory.add_memory(sid, id=f"m{number}", content="said")
+    memory.update_memory(sid, "m0", content="said otherwise")
+    memory.delete_memory(sid, "m1")
+    before = memory.numbers(sid).summary
+    assert before.revisions == 1
+    memory.compact_session(sid)
+    after, counted = memory.numbers(sid).summary, memory.get_statistics(sid)
+    assert after.size_bytes == counted.size_bytes < before.size_bytes
+    assert after.revisions == counted.revisions == 0

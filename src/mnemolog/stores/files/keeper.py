@@ -162,7 +162,11 @@ class FilesKeeper:
             held.reader.view()  # keeps what is damaged: a rewrite leaves it behind
             return compacting.compact(self._disk, held.writer, place, judge, now)
 
-        return self._at_home(held, work)
+        done = self._at_home(held, work)
+        mark(
+            self._disk, log_name(held.key)
+        )  # what the index counts has changed, with no line added
+        return done
 
     def tidy(self, log: LogKey, least: int, now: str) -> Compacted:
         held = self._held(log)

@@ -58,7 +58,7 @@ def _rows(numbers: "Statistics") -> Iterator[tuple[str, str]]:
         yield f"of type {name}", f"{count:,}"
     for name, count in sorted(numbers.by_agent.items()):
         yield f"by {name}", f"{count:,}"
-    yield "further lines (revisions, deletions)", f"{numbers.revisions:,}"
+    yield "revisions", f"{numbers.revisions:,}"
     used = numbers.size_bytes / numbers.max_size_bytes if numbers.max_size_bytes else 0
     yield "size", f"{words.size(numbers.size_bytes)} ({used:.1%} of the limit)"
     yield "damaged lines", f"{numbers.corrupted_lines:,}"
