@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -65,14 +66,21 @@ class Redaction:
 def _key(disk: Disk, path: str) -> bytes:
     """The key of the tags, made with the first secret that is found."""
     try:
-        return fs.read_all(disk, path)
+        found = fs.read_all(disk, path)
     except FileNotFoundError:
-        pass
-    disk.mkdir(path.rpartition("/")[0])
+        return _made(disk, path, disk.place)
+    # Emptied by hand, or by a copy that failed: anybody could make the tags of an empty key.
+    return found if found.strip(b"\0\r\n ") else _made(disk, path, disk.rename)
+
+
+def _made(disk: Disk, path: str, put: Callable[[str, str], None]) -> bytes:
+    """A new key, or that of another program which was faster: all have to go by the same."""
+    folder = path.rpartition("/")[0]
+    disk.mkdir(folder)
     temporary = f"{path}.{os.urandom(4).hex()}.tmp"
     fs.write_new(disk, temporary, os.urandom(_KEY_BYTES).hex().encode() + b"\n")
-    if disk.stat(path) is None:  # of two that come together, either will do
-        disk.rename(temporary, path)
-        disk.sync_folder(path.rpartition("/")[0])
+    with suppress(FileExistsError):
+        put(temporary, path)
     disk.unlink(temporary)
+    disk.sync_folder(folder)
     return fs.read_all(disk, path)
