@@ -53,6 +53,21 @@ def test_of_many_equal_lines_the_newest_are_found(root, clock, settings):
         assert found == [f"e{number}" for number in range(1499, 1489, -1)]
 
 
+@pytest.mark.parametrize("scorer", ["weighted", "product"])
+def test_the_first_of_a_crowd_are_those_that_the_scorer_puts_first(root, clock, scorer):
+    """What matches little may still come first by age, weight and use."""
+    with steady(root, clock, **WORDS_ONLY) as memory:
+        memory.create_session(session_id="s")
+        lines = [f"deploy {'and so on for ever ' * 12}"] * 20 + [f"deploy {n}" for n in range(1500)]
+        old = {"timestamp": "2026-01-01T00:00:00Z", "importance": 0.1}
+        memory.add_many("s", [{"content": line, **old} for line in reversed(lines)])
+        memory.add_memory("s", id="new", content=lines[0], importance=1.0)
+        memory.add_many("s", [{"content": line, **old} for line in lines])
+        hits = [memory.query("s", text="deploy", scorer=scorer, limit=most) for most in (3, 1000)]
+        assert scored(hits[0]) == scored(hits[1][:3])
+        assert hits[0][0].entry.id == "new"
+
+
 def test_what_is_near_is_compared_although_a_crowd_is_as_far_as_the_last(root, clock, monkeypatch):
     monkeypatch.setattr(vectors, "EXACT", 20)
     monkeypatch.setattr(vectors, "NEAREST", 5)

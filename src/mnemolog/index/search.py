@@ -133,8 +133,9 @@ class Search:
         return match > 0
 
     def _pool_size(self) -> int:
-        """By relevance the best are enough; by time, all that match are compared."""
-        if self._query.sort != "relevance_desc":
+        """How many of those that match best are compared: all, if something else decides, be it
+        the time, or with some scorers age, weight and use."""
+        if self._query.sort != "relevance_desc" or self._query.scorer != "recall":
             return self._snapshot.rows
         return fusion.pool_size(int(np.count_nonzero(self._seen)), self._query.limit)
 
