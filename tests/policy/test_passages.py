@@ -1,5 +1,6 @@
 """Passages: what a long text has to say on a question, verbatim, in order, within the room."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,49 @@ def test_of_one_line_without_end_the_passage_is_kept():
     shown = passages(text, "lighthouse", 420)
     assert "lighthouse" in shown
     assert len(shown.encode()) <= 420
+
+
+def test_one_line_of_text_without_spaces_is_cut_where_a_sentence_ends():
+    filler = "关于天气的说明每天晚上都很长，" * 40
+    shown = passages(f"{filler}会议在星期五举行。{filler}", "会议是什么时候", 200)
+    assert "会议在星期五举行。" in shown
+    assert shown.startswith(GAP)
+    assert len(shown.encode()) <= 200
+
+
+@pytest.mark.parametrize(
+    ("filler", "answer", "question"),
+    [
+        ("आज मौसम बहुत अच्छा है और हम बाग में बैठे हैं। ", "किताब मेज पर है।", "किताब कहाँ है"),
+        ("اليوم الطقس جميل ونحن في الحديقة. ", "الكِتَاب على الطاولة.", "أين الكتاب"),
+        ("วันนี้อากาศดีมากและเรานั่งอยู่ในสวน ", "หนังสืออยู่บนโต๊ะ", "หนังสืออยู่ที่ไหน"),
+    ],
+)
+def test_marks_between_letters_end_no_word(filler, answer, question):
+    shown = passages(f"{filler * 30}{answer} {filler * 30}", question, 400)
+    assert answer in shown
+
+
+def test_a_name_within_text_without_spaces_is_found():
+    filler = "关于天气的说明每天晚上都很长，" * 40
+    shown = passages(f"{filler}我们使用PostgreSQL数据库。{filler}", "PostgreSQL", 200)
+    assert "PostgreSQL" in shown
+
+
+@pytest.mark.parametrize(
+    "drawn", ["ที่", "कि", "e\u0301", "👩\u200d🔬", "👍\U0001f3fd", "❤\ufe0f", "نَ"]
+)
+def test_nothing_is_cut_within_a_character_as_it_is_drawn(drawn):
+    shown = passages(drawn * 900, drawn, 700)
+    parts = [part.strip("\n") for part in shown.split(GAP)]
+    assert any(parts)
+    assert all(part.replace(drawn, "") == "" for part in parts)
+
+
+def test_what_is_asked_for_goes_before_the_beginning_where_both_are_too_much():
+    opening = "we spoke of the weather and of the garden and of the harvest " * 2
+    text = "\n".join([opening, *["nothing here"] * 30, f"{'so ' * 40}the lighthouse is red"])
+    assert "lighthouse is red" in passages(text, "lighthouse", 200)
 
 
 def test_without_a_word_in_common_the_beginning_is_kept():

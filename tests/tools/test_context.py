@@ -71,6 +71,18 @@ def test_a_shortened_entry_fits_and_says_that_it_was_cut(one, budget):
     assert not text or text.endswith(" […]")
 
 
+@pytest.mark.parametrize("budget", [400, 1000, 2000])
+def test_of_long_texts_without_spaces_their_passages_are_shown(budget):
+    filler = "我们决定使用数据库来存储所有的日志文件并且每天晚上备份一次，" * 20
+    texts = [f"{filler}猫{'喜欢吃鱼' if n == 1 else '在睡觉'}。{filler}" for n in range(15)]
+    entries = [entry(text, id=f"e{n}") for n, text in enumerate(texts)]
+    block = assemble([Part("Recalled", entries, "猫喜欢吃什么")], budget)
+    assert "猫喜欢吃鱼" in block.text
+    assert tokens(block.text) > budget * 0.8
+    shown = block.text.split("\n- [")[1:]
+    assert all(re.search(r"^  \| [^[]", one, re.MULTILINE) for one in shown)
+
+
 @settings(max_examples=200, deadline=None)
 @given(text=TEXTS)
 def test_every_line_of_what_was_said_is_quoted_and_none_is_lost(text):

@@ -189,7 +189,7 @@ class _Section:
         """Take the next entries that fit as they are; says how much room that took."""
         before = room
         waiting = self._part.entries[len(self._texts) :]
-        most = _share([len(entry.text) for entry in waiting], room)
+        most = _share([_size(entry.text) for entry in waiting], room)
         for entry in waiting:
             text = self._rendered(entry, most)
             cost = self._cost(text)
@@ -206,7 +206,7 @@ class _Section:
 
     def _bearing(self, entry: Entry, room: int) -> str:
         """As much of what an entry says as bears on the question, if there is one."""
-        if not self._part.question or len(entry.text) <= room:
+        if not self._part.question or _size(entry.text) <= room:
             return entry.text
         return passages(entry.text, self._part.question, room)
 
@@ -227,6 +227,11 @@ class _Section:
     def _cost(self, text: str) -> int:
         heading = 0 if self._texts else len(self._heading.encode()) + 1
         return heading + len(text.encode()) + 1
+
+
+def _size(text: str) -> int:
+    """How many bytes a text takes."""
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _share(lengths: list[int], room: int) -> int:

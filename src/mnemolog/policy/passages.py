@@ -1,6 +1,7 @@
 """Passages: of a long text what bears on a question, so that a block holds much for few tokens."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,10 +11,21 @@ from mnemolog.policy.words import words_in
 GAP = "[…]"
 # Of longer texts only the beginning is looked through.
 _READ = 65_536
-# A passage is a line, or of a long line as many words as these characters hold.
-_PASSAGE = re.compile(r"[^\n]{0,158}[^\n\s](?=\s|$)|[^\n]{1,160}")
+# A passage is a line, or of a long line as many words as these characters hold. What has no spaces,
+# or takes more bytes in another script, is cut into smaller ones.
+_PASSAGE = re.compile(r"[^\n]{0,158}[^\n\s](?=\s|$)|[^\S\n]*\S+")
+_BYTES = 160
+_END = re.compile(
+    r"\s|[\u060c\u061b\u061f\u06d4\u0964\u0965\u2026\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
+)
+_DRAWN_ON = frozenset({"Mn", "Mc", "Me", "Sk"})
+_FIRST_MARK = "\u0300"
+_JOINER = "\u200d"
+_WITHIN_WORD = re.compile(r"[a-z0-9]{2,}")
 # Words that begin alike are taken for forms of one.
 _STEM = 6
+
+Span = tuple[int, int]
 
 
 def passages(text: str, question: str, most: int) -> str:
@@ -21,46 +33,84 @@ def passages(text: str, question: str, most: int) -> str:
 
     In UTF-8 it takes `most` bytes at the most; a mark stands for what is left out.
     """
-    found = [one for one in _PASSAGE.finditer(text[:_READ]) if not one[0].isspace()]
+    found = [span for span in _spans(text[:_READ]) if not text[slice(*span)].isspace()]
     chosen, room = [], most - len(f"{GAP}\n".encode())
-    for at in _ranked([passage[0] for passage in found], question):
-        cost = len(found[at][0].encode()) + len(f"\n{GAP}\n".encode())
+    for at in _ranked([text[slice(*span)] for span in found], question):
+        cost = len(text[slice(*found[at])].encode()) + len(f"\n{GAP}\n".encode())
         if cost <= room:
             chosen.append(at)
             room -= cost
     return "".join(_joined(text, found, sorted(chosen))).strip("\n")
 
 
+def _spans(text: str) -> Iterator[Span]:
+    """Where the passages of a text begin and end."""
+    for one in _PASSAGE.finditer(text):
+        yield from _cut(text, *one.span())
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[Span]:
+    """A passage in halves, and these again, until each takes few enough bytes; where a word or a
+    sentence ends, if that is possible."""
+    if end - start <= _BYTES // 4 or len(text[start:end].encode()) <= _BYTES:
+        yield start, end
+        return
+    middle, quarter = (start + end) // 2, (end - start) // 4
+    ends = (one.end() for one in _END.finditer(text, start + quarter, end - quarter))
+    at = min(ends, key=lambda one: abs(one - middle), default=_between(text, middle, end))
+    yield from _cut(text, start, at)
+    yield from _cut(text, at, end)
+
+
+def _between(text: str, middle: int, end: int) -> int:
+    """The next place that is not within a character as it is drawn; the middle if there is none."""
+    for at in range(middle, end):
+        is_joined = _JOINER in text[at - 1 : at + 1]
+        if not is_joined and unicodedata.category(text[at]) not in _DRAWN_ON:
+            return at
+    return middle
+
+
 def _ranked(found: Sequence[str], question: str) -> list[int]:
-    """The first passage, which says what a text is about, then the best; equal ones in order."""
+    """The best passage, then the first, which says what a text is about, then the others by what
+    they are worth; equal ones in order."""
     asked = _keys(question)
     held = [asked & _keys(passage) for passage in found]
     counts = Counter(key for keys in held for key in keys)
     worth = [sum(1 / counts[key] for key in keys) for keys in held]
-    return sorted(range(len(found)), key=lambda at: (at > 0, -worth[at], at))
+    order = sorted(range(len(found)), key=lambda at: (-worth[at], at))
+    return order[:1] + sorted(order[1:], key=lambda at: at > 0)
 
 
 def _keys(text: str) -> set[str]:
     """What a text is compared by: the beginnings of words, pairs of characters where no spaces
     tell words apart."""
     found: set[str] = set()
-    for word in words_in(text):
+    for word in words_in(_letters(text)):
         if word.isascii():
             found.add(word[:_STEM])
-        else:
+        else:  # a name in Latin letters may stand in it without spaces
             found.update(map("".join, pairwise(word)))
+            found.update(name[:_STEM] for name in _WITHIN_WORD.findall(word))
     return found
 
 
-def _joined(text: str, found: Sequence[re.Match[str]], chosen: Sequence[int]) -> Iterator[str]:
-    end = 0
+def _letters(text: str) -> str:
+    """A text without what is written above, below or between its letters: it would end words."""
+    if text.isascii():
+        return text
+    return "".join(one for one in text if one < _FIRST_MARK or unicodedata.category(one)[0] != "M")
+
+
+def _joined(text: str, found: Sequence[Span], chosen: Sequence[int]) -> Iterator[str]:
+    last = 0
     for before, at in pairwise([-1, *chosen]):
-        passage = found[at]
+        start, end = found[at]
         if at > before + 1:
             yield f"\n{GAP}\n"
-        elif passage.start() > end:
+        elif start > last:
             yield "\n"
-        yield passage[0]
-        end = passage.end()
-    if text[end:].strip():
+        yield text[start:end]
+        last = end
+    if text[last:].strip():
         yield f"\n{GAP}"
