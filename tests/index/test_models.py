@@ -412,7 +412,7 @@ def test_with_most_rows_in_sight_the_others_are_compared_too_and_count_for_nothi
     for hidden, is_chosen in (([], False), ([3, 7], False), (range(12), True)):
         mask = np.ones(20, bool)
         mask[list(hidden)] = False
-        likeness = found.likeness(query, 20, mask)
+        likeness = found.likeness(query, 20, mask, lambda: np.arange(20, dtype=np.uint32))
         assert likeness is not None
         assert np.array_equal(likeness.scores, np.where(mask, each, 0).astype(np.float32))
         assert likeness.average == pytest.approx(each[mask].mean(), abs=1e-6)

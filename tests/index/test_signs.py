@@ -1,5 +1,6 @@
 """With very many rows, a first pass over signs leaves out only what is far away."""
 
+import shutil
 from random import Random
 
 import pytest
@@ -65,3 +66,38 @@ def test_what_stands_beside_a_hit_counts_although_it_is_far_from_the_question(me
     exact = {hit.entry.id: hit.why for hit in memory.query(None, text="feline", limit=300)}
     for identifier, why in hasty.items():
         assert why["neighbours"] == pytest.approx(exact[identifier]["neighbours"], abs=0.01)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_new_index_of_very_many_rows_finds_the_same(root, monkeypatch):
+    """Its rows lie in another order, log by log."""
+    monkeypatch.setattr(vectors, "_SAMPLE", 60)
+    source, words = Random(2), [word for kind in THINGS.values() for word in kind]
+    with steady(root) as memory:
+        for session in "zma":
+            memory.create_session(session_id=session)
+        for number in range(300):
+            content = " ".join(source.choices(words, k=5))
+            memory.add_memory(source.choice("zma"), id=f"e{number}", content=content)
+            if number % 20 == 0:
+                memory.query(None, text="nothing")
+        before = [scored(memory.query(None, text=text, limit=50)) for text in ASKED]
+    shutil.rmtree(root / "index")
+    with steady(root) as memory:
+        assert [scored(memory.query(None, text=text, limit=50)) for text in ASKED] == before
+
+
+def test_of_very_many_rows_that_are_alike_a_new_index_chooses_the_same(root, monkeypatch):
+    monkeypatch.setattr(vectors, "EXACT", 100)
+    monkeypatch.setattr(vectors, "NEAREST", 20)
+    with steady(root) as memory:
+        for session in "zma":
+            memory.create_session(session_id=session)
+        for number in range(150):
+            memory.add_memory("zma"[number % 3], id=f"e{number}", content="kitten and puppy")
+            if number % 20 == 0:
+                memory.query(None, text="nothing")
+        before = scored(memory.query(None, text="feline", limit=50))
+    shutil.rmtree(root / "index")
+    with steady(root) as memory:
+        assert scored(memory.query(None, text="feline", limit=50)) == before

@@ -116,7 +116,7 @@ class Search:
         except FailedError as error:
             self._trouble, self._is_unread = error, True
             return None
-        return self._vectors.likeness(question, self._embedded, self._seen)
+        return self._vectors.likeness(question, self._embedded, self._seen, self._snapshot.lots)
 
     def _read(self, vectors: Vectors, text: str) -> Floats:
         """The vector of the question, if it was not told before."""

@@ -15,6 +15,9 @@ from mnemolog.index.postings import Holding, Segment
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
+# Times this, numbers in a row lie evenly among all that there are.
+_SPREAD = np.uint32(0x9E3779B1)
+
 # Among so few rows all that stand beside each other are found at once, and kept.
 _FEW = 20_000
 
@@ -42,6 +45,7 @@ class Snapshot:
         self._told: dict[Callable[[sqlite3.Connection], Any], Any] = {}
         self._beside: tuple[turns.Rows, turns.Rows] | None = None
         self._length: int | None = None
+        self._lots: Array | None = None
         self.places: dict[int, tuple[str, int]] = {}
         """The names and the generations of logs that were asked for since anything changed."""
 
@@ -58,7 +62,8 @@ class Snapshot:
         self._version = (version, self._db.total_changes)
 
     def _read(self) -> None:
-        self.places, self._told, self._beside, self._length = {}, {}, None, None
+        self.places, self._told, self._beside = {}, {}, None
+        self._length = self._lots = None
         self.rows = database.rows_of(self._db)
         self.embedded, self.blanked = self.rows, 0
         if self._model is not None:
@@ -105,6 +110,16 @@ class Snapshot:
         if self._length is None:
             self._length = int(self.column("length").sum())
         return self._length
+
+    def lots(self) -> Array:
+        """A number for each row as if drawn by lot: for choosing some of many rows.
+
+        It goes with the entry, so that the same ones are chosen wherever their rows lie: that
+        changes with a new index.
+        """
+        if self._lots is None:
+            self._lots = (self.column("home") + self.column("seq")) * _SPREAD
+        return self._lots
 
     def column(self, name: str) -> Array:
         """A column of all rows."""

@@ -4,7 +4,7 @@ Up to a hundred thousand rows all are compared exactly. Beyond that, a first pas
 signs of the dimensions, one bit each, and the nearest rows are compared exactly.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +17,15 @@ from mnemolog.ports.embedder import Embedder
 
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int64]
+Lots = Callable[[], NDArray[np.uint32]]
+"""A number for each row, as if drawn by lot and the same wherever the row lies."""
 
 # More rows than this are first compared by their signs; so many of the nearest then exactly.
 EXACT = 120_000
 NEAREST = 32_768
 # The average of so many is as good as that of all.
 _SAMPLE = 16_384
+_ALL_LOTS = 1 << 32
 # Rows at a time: what is made of them fits into a cache, and the product of so few is not split
 # among the cores, whose waking would cost more than it brings.
 _CHUNK = 1024
@@ -118,10 +121,10 @@ class Vectors(Stored):
         found: Floats = embed(self._embedder, [text])[0]
         return found
 
-    def likeness(self, query: Floats, rows: int, mask: Mask) -> "Likeness | None":
+    def likeness(self, query: Floats, rows: int, mask: Mask, lots: Lots) -> "Likeness | None":
         """How close those of the first so many rows that are in sight come to a question; None if
         it could not be read."""
-        return Likeness(self, query, rows, mask) if query.any() else None
+        return Likeness(self, query, rows, mask, lots) if query.any() else None
 
     def cosines(self, query: Floats, rows: int, chosen: RowNumbers | None = None) -> Floats:
         """The cosine of the query with each of the first so many rows, or of these of them."""
@@ -162,7 +165,9 @@ class Vectors(Stored):
         self._filled = max(filled, rows)
         return self._held[:rows]
 
-    def nearest(self, query: Floats, rows: int, chosen: RowNumbers) -> RowNumbers:
+    def nearest(
+        self, query: Floats, rows: int, chosen: RowNumbers, lots: NDArray[np.uint32]
+    ) -> RowNumbers:
         """Those of the chosen rows whose signs differ least from the query's."""
         code = np.packbits(query > 0)
         stored = self._signs.read("sign", rows)
@@ -175,7 +180,9 @@ class Vectors(Stored):
         limit = int(np.searchsorted(upto, NEAREST))
         near = np.flatnonzero(distances < limit)
         # Any number may be as far away as the last of them, but none of these goes before a nearer.
-        last = np.flatnonzero(distances == limit)[: 2 * NEAREST - len(near)]
+        last, room = np.flatnonzero(distances == limit), 2 * NEAREST - len(near)
+        if len(last) > room:
+            last = last[np.argsort(lots[chosen[last]], kind="stable")[:room]]
         nearest: RowNumbers = chosen[np.concatenate([near, last])]
         return nearest
 
@@ -183,10 +190,11 @@ class Vectors(Stored):
 class Likeness:
     """The cosine of a query with the rows in sight, and the average of all of these.
 
-    With very many rows only those are compared that may be near; `fill` compares others.
+    With very many rows only those are compared that may be near; `fill` compares others. The
+    average is then that of some, which are drawn by lot.
     """
 
-    def __init__(self, vectors: Vectors, query: Floats, rows: int, mask: Mask) -> None:
+    def __init__(self, vectors: Vectors, query: Floats, rows: int, mask: Mask, lots: Lots) -> None:
         self._vectors = vectors
         self._query = query
         self._rows = rows
@@ -197,7 +205,7 @@ class Likeness:
         seen = mask[:rows]
         self.count = int(np.count_nonzero(seen))
         if self.count > EXACT:
-            self._compare_near(seen.nonzero()[0])
+            self._compare_near(seen, lots()[:rows])
         elif self.count:
             self._compare(seen)
 
@@ -212,11 +220,12 @@ class Likeness:
             self.scores[chosen] = found
         self.average = average(found)
 
-    def _compare_near(self, chosen: RowNumbers) -> None:
+    def _compare_near(self, seen: Mask, lots: NDArray[np.uint32]) -> None:
         self.is_filled = False
-        step = -(-len(chosen) // _SAMPLE)
-        self.average = average(self._cosines(chosen[::step]))
-        near = self._vectors.nearest(self._query, self._rows, chosen)
+        chosen = seen.nonzero()[0]
+        some = (seen & (lots < _ALL_LOTS * _SAMPLE // self.count)).nonzero()[0]
+        self.average = average(self._cosines(some if len(some) else chosen))
+        near = self._vectors.nearest(self._query, self._rows, chosen, lots)
         self.scores[near] = self._cosines(near)
 
     def _cosines(self, rows: RowNumbers | None) -> Floats:
