@@ -84,3 +84,26 @@ def test_what_came_back_has_one_life_though_a_crash_left_it_in_the_archive_too(m
     assert set(found(moved)) == {"db", "tea"}
     told = json.loads(moved.export_session("talk"))["sessions"][0]["entries"]
     assert sorted(entry["id"] for entry in told) == ["db", "tea"]
+
+
+def test_what_was_revised_keeps_its_first_moment_there_too(memory):
+    """A revision may bear a later timestamp; whether it was moved out is no matter of time."""
+    memory.create_session(session_id="talk")
+    old = {**OLD, "id": "tea"}
+    memory.add_memory("talk", old, content="tea")
+    memory.add_memory("talk", {**old, "timestamp": "2024-06-01T00:00:00Z"}, content="more tea")
+    before = memory.get_memory("talk", "tea")
+    assert memory.compact_session("talk").archived == 1
+    assert (
+        memory.get_memory("talk", "tea").timestamp == before.timestamp == "2024-01-01T00:00:00.000Z"
+    )
+    assert memory.get_memory("talk", "tea").written_at == before.written_at
+    winter = {"time_range": {"end": "2024-02-01"}}
+    assert found(memory, **winter) == ["tea"]
+    assert found(memory, time_range={"start": "2024-05-01"}) == []
+    assert memory.delete("talk", **winter).ids == ("tea",)
+    memory.undelete("talk", ["tea"])
+    assert memory.get_memory("talk", "tea").timestamp == before.timestamp
+    assert memory.compact_session("talk").archived == 1
+    assert memory.erase("talk", **winter).ids == ("tea",)
+    assert memory.get_memory("talk", "tea") is None

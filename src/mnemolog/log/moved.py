@@ -106,10 +106,17 @@ def entries(disk: Disk, name: str, generations: Iterable[int]) -> dict[str, Weig
     for generation in generations:
         for raw, entry in _as_it_is_now(disk, path_of(name, generation)):
             if entry.type not in MARKS:
-                found[entry.id] = Weighed(entry, None, len(raw))
+                found[entry.id] = Weighed(_first_said(entry), None, len(raw))
             elif entry.type == "tombstone" and entry.target in found:
                 found[entry.target] = found[entry.target]._replace(died=entry.written_at)
     return found
+
+
+def _first_said(entry: Entry) -> Entry:
+    """An entry under its first timestamp, as in its log before; a revision may bear another."""
+    if entry.created in (None, entry.timestamp):
+        return entry
+    return msgspec.structs.replace(entry, timestamp=entry.created, at=entry.written_at)
 
 
 def _as_it_is_now(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
