@@ -36,6 +36,19 @@ def test_it_is_found_beside_the_rest_and_only_if_asked_for(moved):
         moved.query(None, include_archived=True)
 
 
+@pytest.mark.parametrize("name", ["include_archived", "includeArchived"])
+def test_a_dictionary_may_ask_for_it_too(moved, name):
+    assert set(ids(moved.query("talk", {"text": "storage", name: True}))) == {"db", "tea"}
+    assert ids(moved.query("talk", {"text": "storage", name: None})) == ["db"]
+    assert ids(moved.query("talk", {"text": "storage", name: False})) == ["db"]
+    strange: object
+    for strange in ("yes", 1, []):
+        with pytest.raises(InvalidQueryError):
+            moved.query("talk", {name: strange})
+    with pytest.raises(InvalidQueryError):
+        moved.query("talk", {"includeArchived": True}, include_archived=False)
+
+
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [

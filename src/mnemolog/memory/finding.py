@@ -10,9 +10,12 @@ from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.observing import timed
 from mnemolog.model.query import Hits, Query
+from mnemolog.model.shapes import snake
 from mnemolog.policy.access import may_see
 from mnemolog.policy.recalling import ordered, recalled
 from mnemolog.ports import Progress, exporter_of
+
+_DEEP = "include_archived"
 
 
 class Finding(Base):
@@ -33,8 +36,8 @@ class Finding(Base):
         that compactions moved out are searched too.
         """
         now = self._clock.now()
-        is_deep = bool(filters.pop("include_archived", False))
-        asked = queries.parse({**queries.as_mapping(query), **filters}, now)
+        given, is_deep = _depth({**queries.as_mapping(query), **filters})
+        asked = queries.parse(given, now)
         if "node" in asked.kinds:
             asked = msgspec.structs.replace(asked, unowned=self.settings.knowledge.default_user)
         decay = self.settings.decay
@@ -93,3 +96,12 @@ class Finding(Base):
             self._manifest(session_id)
         self.check_allowed("rebuild_index")
         return self._search_index().rebuild(progress)
+
+
+def _depth(given: Mapping[Any, Any]) -> tuple[dict[Any, Any], bool]:
+    """A query without the word on what was moved out, and whether that is searched too."""
+    words = [key for key in given if snake(str(key)) == _DEEP]
+    chosen = {given[key] for key in words if isinstance(given[key], bool | None)}
+    if len(words) > 1 or len(chosen) < len(words):
+        raise InvalidQueryError(f"{_DEEP} must be true or false, said once.")
+    return {key: given[key] for key in given if key not in words}, True in chosen
