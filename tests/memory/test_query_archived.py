@@ -120,3 +120,31 @@ def test_what_was_revised_keeps_its_first_moment_there_too(memory):
     assert memory.compact_session("talk").archived == 1
     assert memory.erase("talk", **winter).ids == ("tea",)
     assert memory.get_memory("talk", "tea") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("我们在数据库里存储日志", "数据库是什么"),
+        ("黑猫在睡觉", "猫"),
+        ("データベースを使う", "データ"),
+        ("데이터베이스를 사용한다", "데이터"),
+        ("เราใช้ฐานข้อมูล", "ข้อมูล"),
+        ("हमने किताब पढ़ी", "किताब"),
+        ("كِتَابٌ جديد", "كتاب"),
+        ("café ole", "cafe\u0301"),
+        ("使用PostgreSQL数据库", "postgresql"),
+        ("🎉 we won", "🎉"),
+    ],
+)
+def test_its_words_are_those_of_every_script(memory, said, asked):
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", id="there", content=said, **OLD)
+    memory.add_memory("talk", id="other", content="nothing of the kind कल अब", **OLD)
+    assert memory.compact_session("talk").archived == 2
+    assert found(memory, text=asked) == ["there"]
+
+
+def test_a_text_without_a_word_finds_nothing_of_it(moved):
+    for text in ("!!!", "***", "…"):
+        assert found(moved, text=text) == ids(moved.query("talk", text=text)) == []

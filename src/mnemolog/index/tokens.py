@@ -16,17 +16,13 @@ from numpy.typing import NDArray
 from snowballstemmer import stemmer  # type: ignore[import-untyped]
 
 from mnemolog.index.stopwords import STOP_WORDS
+from mnemolog.policy.words import UNSPACED
 
 Numbers = NDArray[np.uint32]
 
 # A change here changes what is indexed: raise it, and every index is built anew.
 VERSION = 4
 
-# Scripts that are written without spaces: Thai to Khmer, kana, Han, Hangul.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
 # What stands above, below or between the letters of a word and is none: accents, points, and the
 # vowels of India, whose letters stand between them.
 _MARKED = (
@@ -48,21 +44,21 @@ _REMEMBERED = 200_000
 @cache
 def _token() -> re.Pattern[str]:
     # Not before the first text that needs it: so many characters take long to compile.
-    word = rf"[^\W_{_UNSPACED}]+(?:[{_MARKED}]+[^\W_{_UNSPACED}]*)*"
-    return re.compile(rf"[{_UNSPACED}]+|{word}|[{_PICTURES}]")
+    word = rf"[^\W_{UNSPACED}]+(?:[{_MARKED}]+[^\W_{UNSPACED}]*)*"
+    return re.compile(rf"[{UNSPACED}]+|{word}|[{_PICTURES}]")
 
 
 @cache
 def _run() -> re.Pattern[str]:
-    return re.compile(rf"[{_UNSPACED}]")
+    return re.compile(rf"[{UNSPACED}]")
 
 
 @cache
 def wildcard() -> re.Pattern[str]:
     """Words with stars in them or beside them, as many as a name holds; of scripts with spaces."""
     # It begins where a word begins: trying every letter of a long word would take for ever.
-    part = rf"(?:[^\W{_UNSPACED}]|[{_MARKED}])*"
-    return re.compile(rf"(?<![^\W{_UNSPACED}])(?<![{_MARKED}*]){part}(?:\*{part})+")
+    part = rf"(?:[^\W{UNSPACED}]|[{_MARKED}])*"
+    return re.compile(rf"(?<![^\W{UNSPACED}])(?<![{_MARKED}*]){part}(?:\*{part})+")
 
 
 _stem_word = stemmer("english").stemWord

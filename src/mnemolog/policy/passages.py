@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from mnemolog.policy.words import words_in
+from mnemolog.policy.words import letters, words_in
 
 GAP = "[…]"
 # Of longer texts only the beginning is looked through.
@@ -19,7 +19,6 @@ _END = re.compile(
     r"\s|[\u060c\u061b\u061f\u06d4\u0964\u0965\u2026\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
 )
 _DRAWN_ON = frozenset({"Mn", "Mc", "Me", "Sk"})
-_FIRST_MARK = "\u0300"
 _JOINER = "\u200d"
 _WITHIN_WORD = re.compile(r"[a-z0-9]{2,}")
 # Words that begin alike are taken for forms of one.
@@ -86,20 +85,13 @@ def _keys(text: str) -> set[str]:
     """What a text is compared by: the beginnings of words, pairs of characters where no spaces
     tell words apart."""
     found: set[str] = set()
-    for word in words_in(_letters(text)):
+    for word in words_in(letters(text)):
         if word.isascii():
             found.add(word[:_STEM])
         else:  # a name in Latin letters may stand in it without spaces
             found.update(map("".join, pairwise(word)))
             found.update(name[:_STEM] for name in _WITHIN_WORD.findall(word))
     return found
-
-
-def _letters(text: str) -> str:
-    """A text without what is written above, below or between its letters: it would end words."""
-    if text.isascii():
-        return text
-    return "".join(one for one in text if one < _FIRST_MARK or unicodedata.category(one)[0] != "M")
 
 
 def _joined(text: str, found: Sequence[Span], chosen: Sequence[int]) -> Iterator[str]:

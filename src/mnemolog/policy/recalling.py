@@ -1,29 +1,50 @@
 """Finding among a few entries without an index: those that compactions moved to the archive."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
+from functools import cache
+from itertools import pairwise
 
 from mnemolog.model.entry import Entry
 from mnemolog.model.query import Hit, Query
 from mnemolog.policy.filters import has_tag
 from mnemolog.policy.importance import importance
-
-_WORD = re.compile(r"\w+")
+from mnemolog.policy.words import UNSPACED, letters
 
 
 def recalled(entry: Entry, query: Query) -> Hit | None:
     """The entry as a hit if it passes the filters and holds a word of the text."""
     if not _passes(entry, query):
         return None
-    wanted = set(_WORD.findall(query.text.casefold()))
-    held = wanted & set(_WORD.findall(f"{entry.text} {' '.join(entry.tags)}".casefold()))
-    if wanted and not held:
+    wanted = _words(query.text)
+    held = wanted & _words(f"{entry.text} {' '.join(entry.tags)}")
+    if query.text.strip() and not held:
         return None
     share = len(held) / len(wanted) if wanted else 1.0
     if share < query.min_relevance:
         return None
     why = {"lexical": share, "archived": 1.0, "final": share}
     return Hit(entry=entry, relevance=share, why=why)
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text; of what is written without spaces each character and each pair."""
+    plain, runs = _patterns()
+    folded = letters(unicodedata.normalize("NFKC", text).casefold())
+    found = set(plain.findall(folded))
+    for run in runs.findall(folded):
+        found.update([*run, *map("".join, pairwise(run))])
+    return found
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    # Not before they are needed: compiling them takes long. A picture is a word of its own.
+    return (
+        re.compile(rf"[^\W{UNSPACED}]+|[\u2600-\u27bf\U0001f300-\U0001faff]"),
+        re.compile(rf"[{UNSPACED}]+"),
+    )
 
 
 def ordered(hits: Iterable[Hit], query: Query) -> list[Hit]:
