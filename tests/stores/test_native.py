@@ -277,3 +277,24 @@ def killed_at_finish(tmp_path) -> int:
     )
     call = [sys.executable, "-c", script, str(tmp_path / "other"), str(tmp_path / "all.jsonl")]
     return -subprocess.run(call, check=False, timeout=60).returncode
+
+
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["erased", "deleted long ago"])
+def test_what_was_erased_and_compacted_away_does_not_come_back(
+    memory, sid, tmp_path, clock, is_deleted
+):
+    for name in ("first", "last"):
+        memory.add_memory(sid, id=name, type="preference", content=f"the words of {name}")
+    memory.export_native(tmp_path / "before.jsonl")
+    if is_deleted:
+        memory.delete(sid, ids=["last"])
+        clock.advance(days=31)
+    else:
+        memory.erase(sid, ids=["last"])
+    memory.compact_session(sid)
+    (planned,) = memory.import_native(tmp_path / "before.jsonl", dry_run=True).logs
+    (done,) = memory.import_native(tmp_path / "before.jsonl").logs
+    assert planned == done
+    assert (done.status, done.reason) == ("refused", "the line with number 2 went from here")
+    assert [entry.id for entry in memory.get_entries(sid)] == ["first"]
+    assert memory.verify_erasure(text="the words of last").clean

@@ -127,3 +127,16 @@ def test_only_the_log_of_a_session_has_something_beside_it(memory, root, tmp_pat
     (tmp_path / "x.jsonl").write_bytes(export(log([], kind="user", id="u1") + moved_part(2)))
     with pytest.raises(InvalidFormatError, match="follow the log of a session"):
         memory.import_native(tmp_path / "x.jsonl")
+
+
+def test_what_was_erased_from_the_archive_does_not_come_back(memory, sid, tmp_path, clock):
+    memory.add_memory(sid, id="kept", type="note", content="stays", importance=0.9)
+    memory.add_memory(sid, id="faint", type="note", content="words that faded", importance=0.001)
+    clock.advance(days=400)
+    assert memory.compact_session(sid).archived == 1
+    memory.export_native(tmp_path / "before.jsonl")
+    memory.erase(sid, ids=["faint"])
+    (taken,) = memory.import_native(tmp_path / "before.jsonl").logs
+    assert (taken.status, taken.moved) == ("present", 0)
+    assert memory.get_memory(sid, "faint") is None
+    assert memory.verify_erasure(text="words that faded").clean

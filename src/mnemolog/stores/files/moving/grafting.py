@@ -28,6 +28,13 @@ class Piece(NamedTuple):
     raw: bytes
 
 
+class There(NamedTuple):
+    """What a log holds already: the sums of its valid lines, and the last number it ever gave."""
+
+    sums: Sequence[str]
+    last: int = 0
+
+
 class ConflictError(Exception):
     """What is there and what comes in contradict each other."""
 
@@ -79,18 +86,28 @@ class FreshSession:
         fs.remove_folder(self._disk, self._folder)
 
 
-def sums(disk: Disk, place: Place) -> list[str]:
-    """The sums of all valid lines of a log, in order."""
-    return [fed.entry.sum for fed in Scan(disk, place, None)]
+def there(disk: Disk, place: Place) -> There:
+    """What a log holds, in order."""
+    scan = Scan(disk, place, None)
+    found = [(fed.entry.sum, fed.entry.seq) for fed in scan]
+    # After a rewrite, the segment that is written to tells how far the numbers had come.
+    given = scan.chain.active.first_seq - 1
+    return There([total for total, _ in found], max([given, *(seq for _, seq in found)]))
 
 
-def missing(there: Sequence[str], incoming: Sequence[Piece]) -> Sequence[Piece]:
-    """What comes after the lines that are there already; raises if they are not the first ones."""
-    known = iter(there)
+def missing(here: There, incoming: Sequence[Piece]) -> Sequence[Piece]:
+    """What comes after the lines that are there already; raises if they are not the first ones.
+
+    A number that was given here before belongs to a line that went: it was erased, and a rewrite
+    left no blank in its place. What an older export still says of it must not come back.
+    """
+    known = iter(here.sums)
     for number, piece in enumerate(incoming):
         if piece.sum is None:
             continue
         before = next(known, None)
+        if before is None and piece.seq <= here.last:
+            raise ConflictError(f"the line with number {piece.seq} went from here")
         if before is None:
             return incoming[number:]
         if before != piece.sum:
@@ -104,7 +121,7 @@ def extend(disk: Disk, place: Place, incoming: Sequence[Piece], timeout: float) 
         handle.check_format()
         if handle.tail.torn:
             _seal(handle)
-        rest = missing(sums(disk, place), incoming)
+        rest = missing(there(disk, place), incoming)
         if rest:
             content = b"".join(piece.raw.removesuffix(b"\n") + b"\n" for piece in rest)
             if isinstance(place, SessionPlace):

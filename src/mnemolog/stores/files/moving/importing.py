@@ -32,9 +32,10 @@ from mnemolog.stores.files.moving.grafting import (
     ConflictError,
     FreshSession,
     Piece,
+    There,
     extend,
     missing,
-    sums,
+    there,
 )
 from mnemolog.stores.files.moving.replanting import GraphFile, Replanting, joined
 from mnemolog.stores.files.uses import Uses
@@ -190,7 +191,7 @@ class NativeImport:
     # --- first: what would be done
 
     def _errand(self, incoming: Incoming) -> Errand:
-        there, why = self._there(incoming.log)
+        here, why = self._there(incoming.log)
         size, pieces = 0, []
         for _, piece in incoming.pieces():
             size += len(piece.raw)
@@ -198,10 +199,10 @@ class NativeImport:
         log = incoming.log
         if why:
             return Errand(Taken(log, "refused", 0, why))
-        if there is None:
+        if here is None:
             return Errand(Taken(log, "stored", len(pieces)), size)
         try:
-            rest = missing(there, pieces)
+            rest = missing(here, pieces)
         except ConflictError as error:
             return Errand(Taken(log, "refused", 0, str(error)))
         if not rest:
@@ -213,10 +214,10 @@ class NativeImport:
     def _is_archived(self, log: LogKey) -> bool:
         return log.kind == "session" and self._disk.ident(place_of(log).guard) is None
 
-    def _there(self, log: LogKey) -> tuple[list[str] | None, str]:
-        """The sums of what is there, None if it is nothing; or why nothing can be added to it."""
+    def _there(self, log: LogKey) -> tuple[There | None, str]:
+        """What is there, None if it is nothing; or why nothing can be added to it."""
         try:
-            return sums(self._disk, place_of(log, self._versions)), ""
+            return there(self._disk, place_of(log, self._versions)), ""
         except SessionNotFoundError:
             return None, ""
         except SessionError as error:
@@ -260,8 +261,12 @@ class NativeImport:
             suppress(SessionNotFoundError),  # it lies in the archive, and so does all of it
             Writer(self._disk, place, PATIENCE).locked() as handle,
         ):
-            known = sessions.writable(place, handle).markers.get("moved", ())
-            if incoming.generation in known and self._disk.ident(path) is None:
+            now = sessions.writable(place, handle)
+            known = now.markers.get("moved", ())
+            # What was rewritten or erased from since then is newer than the export.
+            before = incoming.manifest
+            is_same = before is not None and now.generation == before.generation
+            if is_same and incoming.generation in known and self._disk.ident(path) is None:
                 moved.keep(self._disk, path, lines)
                 return True
         return False
@@ -286,8 +291,8 @@ class NativeImport:
         return count
 
     def _extend(self, incoming: Incoming) -> int:
-        there, _ = self._there(incoming.log)
-        known = len(there or ())
+        here, _ = self._there(incoming.log)
+        known = 0 if here is None else len(here.sums)
         pieces: list[Piece] = []
         for _, piece in incoming.pieces():
             is_known = known > 0
