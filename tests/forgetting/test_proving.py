@@ -110,6 +110,22 @@ def test_the_proof_of_an_erasure_looks_for_all_that_was_erased(memory, sid, root
     assert told == {f"stray-{name}" for name in said}
 
 
+def test_the_proof_looks_for_all_that_was_said_in_the_archive(memory, sid, root, clock):
+    said = {name: word(20) for name in ("content", "metadata", "topic")}
+    memory.add_memory(
+        sid, id="the-id", type="note", content=said["content"], metadata={"k": said["metadata"]},
+        context={"topic": said["topic"]}, importance=0.001,
+    )  # fmt: skip
+    clock.advance(days=400)
+    assert memory.compact_session(sid).archived == 1
+    for name, text in said.items():
+        (root / f"stray-{name}").write_text(text)
+    done = memory.erase(sid, ids=["the-id"])
+    assert done.verification is not None
+    told = {one.partition(" ")[0] for one in done.verification.traces}
+    assert told == {f"stray-{name}" for name in said}
+
+
 def test_what_another_entry_says_too_is_no_trace(memory, sid):
     for one in ("a", "b"):
         memory.add_memory(sid, id=f"entry-{one}", type="note", content="the same long words here")

@@ -178,12 +178,12 @@ class Forgetting(Returning):
 
     def _said(self, log: LogKey, ids: set[str]) -> Iterator[str]:
         """Everything that any line about these ids says."""
-        for line in self._keeper.lines(log):
-            if (line.target or line.id) in ids:
-                yield from texts_of([line.content, line.context, line.metadata])
+        said = [line for line in self._keeper.lines(log) if (line.target or line.id) in ids]
         if log.kind == "session":
             moved = self._keeper.moved(log.id)
-            yield from texts_of([moved[one].entry.content for one in ids if one in moved])
+            said += [moved[one].entry for one in ids if one in moved]
+        for line in said:
+            yield from texts_of([line.content, line.context, line.metadata])
 
     def delete_session(
         self,
