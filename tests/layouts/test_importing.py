@@ -59,6 +59,31 @@ def test_revisions_across_batches_are_revisions_too(memory, monkeypatch):
     assert memory.get_memory("s", "m1").content == "5"
 
 
+@pytest.mark.parametrize("said", ["abc", "aba", "abab", "abcbd"])
+def test_an_import_that_was_killed_between_revisions_is_completed_by_the_next(memory, said):
+    """Wherever it was killed; and what is complete stays as it is."""
+    line = b'{"id":"%s","role":"user","content":"%s"}\n'
+    lines = [line % (b"m1", text.encode()) for text in said]
+    lines.insert(1, line % (b"m2", b"between"))
+    for killed in range(1, len(lines) + 1):
+        session = f"s{killed}"
+        memory.import_from({f"{session}.ndjson": b"".join(lines[:killed])})
+        done = memory.import_from({f"{session}.ndjson": b"".join(lines)})
+        assert done.stored.total() + done.revised.total() == len(lines) - killed
+        assert memory.get_memory(session, "m1").content == said[-1]
+        again = memory.import_from({f"{session}.ndjson": b"".join(lines)})
+        assert (again.stored, again.revised) == ({}, {})
+
+
+def test_what_was_revised_here_is_left_as_it_is_by_an_import(memory):
+    line = b'{"id":"m1","role":"user","content":"%s"}\n'
+    memory.import_from({"s.ndjson": line % b"a"})
+    memory.update_memory("s", "m1", content="revised here")
+    done = memory.import_from({"s.ndjson": line % b"a" + line % b"b"})
+    assert (done.revised, done.present) == ({}, {"conversation": 2})
+    assert memory.get_memory("s", "m1").content == "revised here"
+
+
 def test_what_was_deleted_here_does_not_come_back(memory):
     files = talk("one", "two")
     memory.import_from(files)

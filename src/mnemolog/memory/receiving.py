@@ -1,6 +1,6 @@
 """Receiving: what a layout finds in foreign files becomes sessions and entries, in batches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -246,13 +246,14 @@ class Receiver:
                     self._store(target, new)
                 except _OvertakenError:
                     target.away, held = None, new  # look again
+                    target.progress.look_again()
 
     def _absent(self, target: Target, held: Sequence[Held]) -> list[Held]:
         """What is not there yet, and was not deleted there; the rest is counted."""
         before, deleted = self._present(target, held), self._away(target).deleted - target.written
         new = []
         for one in held:
-            if one.entry.id in before:
+            if one.entry.id in before and not self._goes_on(target, one.entry, before):
                 self._report.present[one.entry.type] += 1
             elif one.entry.id in deleted:
                 count_kind(self._report.skipped, "deleted here")
@@ -260,14 +261,22 @@ class Receiver:
                 new.append(one)
         return new
 
-    def _present(self, target: Target, held: Sequence[Held]) -> set[str]:
-        """Ids that were there before this import came to them."""
+    def _goes_on(self, target: Target, entry: Entry, before: Mapping[str, Entry | None]) -> bool:
+        """Whether this is a revision that an import which was killed did not come to."""
+        living, keeper = before[entry.id], self._memory._kept_by
+        if living is None or keeper is None:
+            return False
+        return target.progress.goes_on(entry, living, lambda: keeper.lines(target.log))
+
+    def _present(self, target: Target, held: Sequence[Held]) -> dict[str, Entry | None]:
+        """What was there before this import came to it; None for what lies in the archive."""
         if not target.exists:
-            return set()
+            return {}
         ids = [one.entry.id for one in held]
         reading = self._memory._store.read(target.log, self._memory._viewer, ids=ids)
         target.seen = reading.summary.last_seq
-        return {entry.id for entry in reading.entries} - target.written | self._away(target).moved
+        living = {one.id: one for one in reading.entries if one.id not in target.written}
+        return {**dict.fromkeys(self._away(target).moved), **living}
 
     def _away(self, target: Target) -> Away:
         """What an import must not bring back; looked up once, unless others write the same."""
