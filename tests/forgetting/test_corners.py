@@ -1,5 +1,6 @@
 """Where one promise meets another: each case in its smallest form."""
 
+import json
 import random
 
 import pytest
@@ -109,6 +110,42 @@ def test_a_pattern_that_matches_the_name_of_a_field_hides_only_what_was_said(roo
         memory.create_session(session_id="s")
         memory.add_memory("s", type="note", content="the content of it")
         assert memory.get_entries("s")[0].content == "the [REDACTED:q] of it"
+
+
+NOW = "2026-11-15T09:00:00.000Z"
+TICKETS = {"privacy.redaction_patterns": [{"type": "ticket", "regex": "TICKET-[0-9]{1,9}"}]}
+
+
+@pytest.mark.parametrize("verb", ["delete", "clear", "erase", "delete session", "import"])
+def test_a_reason_is_redacted_by_the_rules_of_its_session_too(root, verb):
+    secret = "TICKET-70012345"
+    with opened(root) as memory:
+        memory.create_session(session_id="s", settings=TICKETS)
+        memory.add_memory("s", id="the-id", type="note", content="x")
+        if verb == "delete":
+            memory.delete("s", ids=["the-id"], reason=f"because of {secret}")
+        elif verb == "clear":
+            memory.clear_session("s", reason=f"because of {secret}")
+        elif verb == "erase":
+            memory.erase("s", ids=["the-id"], reason=f"because of {secret}")
+        elif verb == "delete session":
+            memory.delete_session("s", reason=f"because of {secret}")
+        else:
+            memory.import_from(deleted_elsewhere(f"because of {secret}"), "one-log")
+            assert memory.undelete("s", ["e"]).ids == ("e",)
+    assert traces(root, [secret]) == {}
+
+
+def deleted_elsewhere(reason: str) -> dict[str, bytes]:
+    """A session of the layout `one-log` with an entry that was deleted there."""
+    entry = {"id": "e", "session_id": "s", "timestamp": NOW, "type": "note", "content": "gone"}
+    tombstone = {"id": "e", "timestamp": NOW, "reason": reason}
+    files = {
+        "metadata.json": {"session_id": "s"},
+        "memory.jsonl": entry,
+        "tombstones.jsonl": tombstone,
+    }
+    return {f"sessions/s/{name}": json.dumps(one).encode() + b"\n" for name, one in files.items()}
 
 
 def test_an_event_with_a_secret_may_be_the_first_one(tmp_path):

@@ -217,7 +217,7 @@ class Forgetting(Returning):
     def _hide(self, session_id: str | None, chosen: Selection, reason: str) -> Deletion:
         where = self._where(session_id)
         found = self._chosen(where, chosen)
-        why = self._reason(reason)
+        why = self._reason(reason, session_id)
         for log, entries in found.items():
             self._mark(log, "tombstone", [entry.id for entry in entries], where, why)
         ids = [entry.id for entries in found.values() for entry in entries]

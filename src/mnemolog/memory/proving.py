@@ -3,8 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 
-from mnemolog.errors import CorruptionError, SchemaInvalidError
+from mnemolog.errors import CorruptionError, SchemaInvalidError, SessionError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain
 from mnemolog.model.forgetting import Verification
@@ -13,6 +14,7 @@ from mnemolog.policy.access import OWNER
 from mnemolog.policy.forms import needles
 from mnemolog.ports import Progress
 from mnemolog.ports.keeping import Audited, Trace
+from mnemolog.settings import Settings
 
 # Shorter pieces of an erased text are everywhere anyway, and prove nothing.
 _SHORTEST = 12
@@ -72,22 +74,32 @@ class Proving(Base):
         lines = self._keeper.audited(is_strict=False)
         return max((line.at for line in lines if line.action == PURGE), default=None)
 
-    def _reason(self, given: object) -> str:
-        """A reason as it is kept: short, and without secrets."""
+    def _reason(self, given: object, session_id: str | None = None) -> str:
+        """A reason as it is kept: short, and without secrets, by the rules of its session too."""
         if not isinstance(given, str) or len(given) > LONGEST_REASON:
             raise SchemaInvalidError(
                 f"A reason is a text of up to {LONGEST_REASON} characters.", field="reason"
             )
         reason = plain.plain_text(given, [])
-        redact = self._redact(self.settings) if reason else None
-        return str(redact(reason)[0]) if redact else reason
+        for redact in map(self._redact, self._rules(session_id)) if reason else ():
+            reason = reason if redact is None else str(redact(reason)[0])
+        return reason
+
+    def _rules(self, session_id: str | None) -> Iterator[Settings]:
+        """The settings of the root, whose audit keeps reasons, and those of a session."""
+        yield self.settings
+        if session_id is not None:
+            with suppress(SessionError):  # it is gone, and so are its rules
+                yield self._settings(self._manifest(session_id))
 
     def _audited(
         self, action: str, session_id: str | None, count: int, reason: str, kinds: dict[str, int]
     ) -> Audited:
         actor = self._viewer.agent or self._viewer.user or "owner"
         stamp = to_text(self._clock.now())
-        return Audited(stamp, action, session_id, count, actor, self._reason(reason), kinds)
+        return Audited(
+            stamp, action, session_id, count, actor, self._reason(reason, session_id), kinds
+        )
 
     def _prove(
         self,

@@ -349,7 +349,7 @@ class Receiver:
 
     def _tombstone(self, told: Tombstone, identifier: str, where: Circumstances) -> Write:
         """It arrives now, and can be undone from now on for as long as any other."""
-        reason = self._memory._reason(told.reason[:LONGEST_REASON])
+        reason = self._memory._reason(told.reason[:LONGEST_REASON], where.session_id)
         marking = self._memory._marking("tombstone", identifier, where, reason)
         now = marking.entry.timestamp
         try:
