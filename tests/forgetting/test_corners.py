@@ -136,6 +136,14 @@ def test_a_reason_is_redacted_by_the_rules_of_its_session_too(root, verb):
     assert traces(root, [secret]) == {}
 
 
+def test_facts_that_come_with_a_pattern_are_redacted_by_it(root):
+    with opened(root) as memory:
+        memory.create_session(session_id="s")
+        memory.update_session("s", metadata={"case": "TICKET-70012345"}, settings=TICKETS)
+        assert memory.load_session("s").metadata == {"case": "[REDACTED:ticket]"}
+    assert traces(root, ["TICKET-70012345"]) == {}
+
+
 def deleted_elsewhere(reason: str) -> dict[str, bytes]:
     """A session of the layout `one-log` with an entry that was deleted there."""
     entry = {"id": "e", "session_id": "s", "timestamp": NOW, "type": "note", "content": "gone"}

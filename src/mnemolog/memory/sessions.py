@@ -127,11 +127,11 @@ class Sessions(Base):
                 "An agent's view cannot change a session's agents or settings.", advice=ASK_OWNER
             )
         agents = None if agent_ids is None else check_agents(agent_ids)
-        given = {"metadata": metadata, "preferences": preferences}
-        in_force = self._settings(manifest)
-        checked = {name: self._clean(value, name, in_force) for name, value in given.items()}
         own = plain.plain_object(settings, "settings", [])
+        # Facts that come with new settings are written under these, as those of a new session are.
         later = self.settings.with_overrides(self.settings.merged(manifest.settings, own))
+        given = {"metadata": metadata, "preferences": preferences}
+        checked = {name: self._clean(value, name, later) for name, value in given.items()}
         self._refuse_secrets(own, later)
 
         def edit(before: Manifest) -> Manifest:
