@@ -18,6 +18,7 @@ from mnemolog.settings import Settings
 from mnemolog.stores.files.moving.mover import FilesMover
 from mnemolog.testing import FixedClock, Recorder, SimulatedDisk, sampled
 from tests.crash_stories import SEED, opened, tiny_segments
+from tests.forgetting.scanner import found_in, word
 from tests.log.second import SECOND, open_second
 
 STATES = 500
@@ -109,6 +110,25 @@ def check_import(disk, path, before, after, is_done) -> None:
     assert memory.add_memory("talk", content="goes on").durable
     hidden = [name for name in disk.list("sessions") if name.startswith(".")]
     assert all(name.startswith(sessions.NEW) for name in hidden)
+
+
+def test_what_a_crash_leaves_of_an_import_does_not_outlive_an_erasure(tmp_path):
+    """Not even where the log knows nothing of what was to come into it."""
+    there, secret = SimulatedDisk(), word()
+    memory = opened(there, TINY)
+    memory.create_session("ann", session_id="talk")
+    memory.add_memory("talk", id="own", content=secret, type="note", scope="user")
+    memory.add_memory("talk", id="all", content=secret, type="note", scope="shared")
+    path = exported(there, tmp_path / "all.jsonl")
+    here = SimulatedDisk()
+    opened(here, TINY)
+    recorder = Recorder(here, lambda: None)
+    take(here, path)
+    for number, moment in enumerate(recorder.stop()):
+        for left in (moment.disk.kill(), moment.disk.crash(Random(f"{SEED}/{number}"))):
+            again = opened(left, TINY)
+            again.erase(None, ids=["own", "all"])
+            assert found_in(left.tree(), [secret]) == {}, moment.before
 
 
 def test_a_migration_loses_nothing_whenever_the_power_fails():

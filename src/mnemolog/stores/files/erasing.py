@@ -228,9 +228,11 @@ def _blank_log(
         blanked += blank_ids(file, number, limits, stamp)
     if isinstance(place, SessionPlace):
         _raise_generation(disk, place, handle)
-    elif blanked:
-        with suppress(StorageFullError):  # its lines are blank all the same
-            fs.replace(disk, place.guard, fs.read_all(disk, place.guard))
+    else:
+        fs.shred(disk, f"{place.guard}.tmp")  # left by a crash, with whatever it holds
+        if blanked:
+            with suppress(StorageFullError):  # its lines are blank all the same
+                fs.replace(disk, place.guard, fs.read_all(disk, place.guard))
     handle.follow()
     return blanked
 

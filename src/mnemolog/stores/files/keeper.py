@@ -35,6 +35,7 @@ from mnemolog.stores.files.archiving import Archives, at_home
 from mnemolog.stores.files.census import users
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import Held
+from mnemolog.stores.files.moving import grafting
 from mnemolog.stores.files.uses import Uses, read_uses
 
 T = TypeVar("T")
@@ -277,4 +278,5 @@ def finish(disk: Disk, fields: intents.Fields) -> bool:
         erasing.finish(disk, fields)
         or compacting.finish(disk, fields)
         or archive.finish(disk, fields)
+        or grafting.finish(disk, fields)
     )

@@ -4,20 +4,29 @@ Both happen at once or not at all, whatever comes between: a new session gets it
 complete, and what is added to one becomes part of it when its manifest names it.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionExistsError
+from mnemolog.errors import SessionExistsError, SessionNotFoundError
 from mnemolog.fs import Disk, File, full
-from mnemolog.log import manifests, sessions
-from mnemolog.log.places import Place, SessionPlace
+from mnemolog.log import intents, manifests, sessions
+from mnemolog.log.places import FilePlace, Place, SessionPlace
 from mnemolog.log.scan import Scan
-from mnemolog.log.snapshot import BLOCK
+from mnemolog.log.snapshot import BLOCK, PATIENCE
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.model.session import Manifest, Segment
+
+EXTEND = "extend"
+
+# What users own and what all share: the logs of one file.
+_OWN = re.compile(
+    rf"{paths.USERS}/[a-z0-9_%-]+/{re.escape(paths.PREFERENCES)}"
+    rf"|{paths.SHARED}/{re.escape(paths.KNOWLEDGE)}"
+)
 
 
 class Piece(NamedTuple):
@@ -127,9 +136,32 @@ def extend(disk: Disk, place: Place, incoming: Sequence[Piece], timeout: float) 
             if isinstance(place, SessionPlace):
                 _graft(disk, place, handle, content, rest)
             else:
-                before = fs.read_all(disk, place.guard)
-                fs.replace(disk, place.guard, before + content)
+                _replace(disk, place.guard, content)
         return len(rest)
+
+
+def _replace(disk: Disk, path: str, more: bytes) -> None:
+    """Noted as an intent: what a crash leaves of it holds ids of which the log knows nothing."""
+    before, temporary = fs.read_all(disk, path), f"{path}.tmp"
+    with intents.noted(
+        disk, {"operation": EXTEND, "path": path}, lambda: disk.ident(temporary) is not None
+    ):
+        fs.replace(disk, path, before + more)
+
+
+def finish(disk: Disk, fields: intents.Fields) -> bool:
+    """Let go of what was to replace the log of a user, or the shared one; False if the intent is
+    not about that."""
+    path = fields.get("path")
+    if fields.get("operation") != EXTEND or not isinstance(path, str) or not _OWN.fullmatch(path):
+        return False
+    lock = f"{path.rpartition('/')[0]}/{paths.LOCK}"
+    try:
+        with Writer(disk, FilePlace(path, path, lock), PATIENCE).locked():
+            fs.shred(disk, f"{path}.tmp")
+    except SessionNotFoundError:  # nobody ever wrote to it: nobody does now
+        fs.shred(disk, f"{path}.tmp")
+    return True
 
 
 def _seal(handle: Handle) -> None:
