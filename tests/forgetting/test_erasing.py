@@ -238,6 +238,28 @@ def test_a_torn_tail_that_names_the_id_goes_too(memory, sid, root, folder):
         assert texts(again) == ["stays"]
 
 
+@pytest.mark.parametrize("scope", ["session", "user", "shared"])
+@pytest.mark.parametrize("cut", [1, 40], ids=["whole but for its end", "torn"])
+@pytest.mark.parametrize("is_archived", [False, True], ids=["live", "archived"])
+def test_what_stands_in_a_torn_tail_alone_is_erased_by_its_id(
+    memory, sid, root, scope, cut, is_archived
+):
+    """It was never acknowledged, and no reader sees it; its bytes are there all the same."""
+    secret = word()
+    memory.add_memory(sid, id="before", type="note", content="stays", scope=scope)
+    memory.add_memory(sid, id="the-id", type="note", content=secret, scope=scope)
+    (log,) = (path for path in root.rglob("*.jsonl") if secret.encode() in path.read_bytes())
+    memory.close()
+    log.write_bytes(log.read_bytes()[:-cut])
+    with opened(root) as again:
+        if is_archived:
+            again.archive_session(sid)
+        assert again.erase(sid, ids=["the-id"]).ids == ("the-id",)
+        assert traces(root, [secret, "the-id"]) == {}
+        assert again.erase(sid, ids=["the-id"]).erased_count == 0
+        assert again.get_memory(sid, "before").content == "stays"
+
+
 # --- the other lines
 
 

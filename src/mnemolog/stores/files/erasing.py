@@ -30,7 +30,8 @@ from mnemolog.fs.real import RealDisk
 from mnemolog.index.gate import GATES, Gate
 from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, runs, sessions
 from mnemolog.log.blanking import Blanked, Limits, blank_ids
-from mnemolog.log.places import Place, SessionPlace, facts
+from mnemolog.log.places import Place, SessionPlace, facts, look
+from mnemolog.log.tail import backwards
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
@@ -266,12 +267,24 @@ def named_in_quarantine(disk: Disk, log: str, ids: Collection[str]) -> set[str]:
     return named_in(disk, quarantine.files(disk, log), ids)
 
 
+def named_in_tail(disk: Disk, place: Place, ids: Collection[str]) -> set[str]:
+    """Those of the ids that a torn end of a log names: it is no damage before somebody writes."""
+    _, chain = look(disk, place)
+    file = chain.open(disk)[-1]
+    _, last = next(backwards(file, 0, file.size()), (0, b""))
+    return _named(last, ids)
+
+
 def named_in(disk: Disk, files: Iterable[str], ids: Collection[str]) -> set[str]:
     """Those of the ids that the bytes of some files name."""
     content = b""
     for path in files:
         with suppress(FileNotFoundError):
             content += fs.read_all(disk, path) + b"\n"
+    return _named(content, ids)
+
+
+def _named(content: bytes, ids: Iterable[str]) -> set[str]:
     return {one for one in ids if any(name in content for name in _names(one))}
 
 

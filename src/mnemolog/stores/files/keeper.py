@@ -113,7 +113,8 @@ class FilesKeeper:
         if not held.exists():
             return set()
         held.reader.view()  # copies what is damaged
-        return erasing.named_in_quarantine(self._disk, held.quarantine, ids)
+        found = erasing.named_in_quarantine(self._disk, held.quarantine, ids)
+        return found | erasing.named_in_tail(self._disk, held.place, ids)
 
     def knows(self, log: LogKey, identifier: str) -> bool:
         return bool(self._held(log).reader.find(identifier).heads)
