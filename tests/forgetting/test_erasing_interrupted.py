@@ -14,6 +14,7 @@ from mnemolog.errors import (
     LockTimeoutError,
     MnemologError,
     SessionNotFoundError,
+    StorageFullError,
 )
 from mnemolog.settings import Settings
 from mnemolog.stores.files import doctor
@@ -178,6 +179,25 @@ def test_an_erasure_works_on_a_full_disk_with_a_large_archive(which):
         later.erase("talk", ids=[one])
     simulated(disk)  # whoever opens it next finishes what was not
     assert found_in(disk.tree(), [said.text, one]) == {}
+
+
+@pytest.mark.parametrize("room", [0, 680_000, 1 << 20], ids=["too little", "no way back", "enough"])
+def test_an_archived_session_is_unpacked_on_a_full_disk_in_the_place_of_the_index(room):
+    disk, memory, secret = full_of_entries(2500)
+    memory.archive_session("talk")
+    disk.open("index/derived", "create").append(bytes(room))
+    full(disk)
+    if room:
+        assert memory.erase("talk", ids=["the-id"]).erased_count == 1
+        assert len(memory.get_entries("talk")) == 2500
+        state = memory.load_session("talk").state
+        assert state == ("archived" if room == 1 << 20 else "active")
+    else:
+        with pytest.raises(StorageFullError):
+            memory.erase("talk", ids=["the-id"])
+        disk.capacity = None
+        simulated(disk)  # whoever opens it with room finishes what was not
+    assert found_in(disk.tree(), [secret, "the-id"]) == {}
 
 
 def test_an_erasure_of_very_many_ids_works_on_a_full_disk():

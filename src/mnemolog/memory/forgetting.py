@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import SchemaInvalidError, SessionError
+from mnemolog.errors import SchemaInvalidError, SessionError, StorageFullError
 from mnemolog.memory import run_logs
 from mnemolog.memory.base import around
 from mnemolog.memory.returning import Returning
@@ -158,7 +158,8 @@ class Forgetting(Returning):
     def _archive_again(self, before: Manifest | None) -> None:
         """What lay in the archive and was brought back to work on it goes there again."""
         if before is not None and before.archived_at is not None:
-            with suppress(SessionError):  # it is gone, or a run was begun on it meanwhile
+            # It is gone, or a run was begun on it meanwhile, or there is no room for both.
+            with suppress(SessionError, StorageFullError):
                 self._keeper.archive(before.session_id, before.archived_at)
 
     def _meant(self, where: Circumstances, chosen: Selection) -> dict[LogKey, set[str]]:

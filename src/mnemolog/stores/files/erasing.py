@@ -74,7 +74,13 @@ def erase(
     }
     with intents.noted(disk, fields):
         reach = partial(_reach, disk, writer, key, limits, record.at, purge, with_later)
-        places = at_home(disk, writer.place, reach)
+        try:
+            places = at_home(disk, writer.place, reach)
+        except StorageFullError:
+            # An archived session is unpacked for it: what is derived makes room for that.
+            intents.spend_reserve(disk)
+            _discarder(disk)(log_name(key))
+            places = at_home(disk, writer.place, reach)
         if not is_part:
             _record(disk, record, fields)
     return Gone(sum(places.get(one, 0) for one in ("log", "runs", "archive")), places)
