@@ -18,7 +18,7 @@ from mnemolog.errors import (
 )
 from mnemolog.settings import Settings
 from mnemolog.stores.files import doctor
-from mnemolog.testing import FixedClock, SimulatedDisk
+from mnemolog.testing import FixedClock, Recorder, SimulatedDisk
 from mnemolog.testing.opening import open_on as open_simulated
 from tests.forgetting.dying import LATER, killed_at_each_step
 from tests.forgetting.planting import audited, kept_lines, opened, template, texts
@@ -127,6 +127,25 @@ def test_a_damaged_archive_and_an_open_intent_do_not_lock_the_root(ageing, root,
     archive.write_bytes(archive.read_bytes()[:20])
     with opened(root, clock) as again:
         assert texts(again, "other") == ["orange"]
+
+
+def test_an_erasure_of_what_was_said_last_and_moved_is_finished_after_a_kill():
+    """Its number is higher than that of any line which is left in the log."""
+    disk, secret = SimulatedDisk(), word()
+    memory = open_simulated(disk, Settings(), FixedClock())
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", id="stays", type="note", content="orange", importance=0.9)
+    memory.add_memory("talk", id="the-id", type="note", content=secret, importance=0.001)
+    later = simulated(disk)
+    assert later.compact_session("talk").archived == 1
+    recorder = Recorder(disk, lambda: None)
+    later.erase("talk", ids=["the-id"])
+    moments = recorder.stop()
+    begun = next(n for n, one in enumerate(moments) if "rename" in one.before)
+    for moment in moments[begun:]:
+        simulated(moment.disk)
+        assert found_in(moment.disk.tree(), [secret, "the-id"]) == {}, moment.before
+        assert texts(simulated(moment.disk), "talk") == ["orange"]
 
 
 # --- a disk without a free byte

@@ -392,6 +392,24 @@ def test_what_a_compaction_moved_goes_when_both_times_are_over(agreed, sid, root
 # --- the record of it, and failures
 
 
+@pytest.mark.parametrize("kept", [1, 0], ids=["something stays", "all was moved"])
+def test_what_was_said_last_and_moved_goes_too(agreed, sid, root, clock, kept):
+    """Its number is higher than that of any line which is left in the log."""
+    secret = word()
+    for number in range(kept):
+        agreed.add_memory(sid, type="note", content=f"stays {number}", importance=0.9)
+    agreed.add_memory(
+        sid, id="faint-id", type="conversation", role="user", content=secret, importance=0.001
+    )
+    clock.advance(days=60)
+    assert agreed.compact_session(sid).archived == 1
+    clock.advance(days=61)
+    assert agreed.purge().erased.ids == ("faint-id",)
+    assert agreed.get_memory(sid, "faint-id") is None
+    assert traces(root, [secret, "faint-id"]) == {}
+    assert agreed.purge().erased.ids == ()
+
+
 def test_a_purge_leaves_one_line_in_the_audit_and_no_word_of_what_went(memory, sid, root, clock):
     secret = word()
     memory.add_conversation(sid, role="user", content=secret, id=f"m-{secret}")

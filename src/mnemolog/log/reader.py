@@ -33,6 +33,7 @@ class View(NamedTuple):
     damage: tuple[Damage, ...]
     size: int
     last_seq: int
+    """The last number that was given in this log, also if its line has left it."""
     last_written: str | None
     files: tuple[File, ...]
     versions: Versions = CURRENT
@@ -129,11 +130,18 @@ class Reader:
             heads,
             tuple(fold.damage),
             sum(file.size() for file in self._files),
-            fold.last_seq,
+            max(fold.last_seq, self._given()),
             fold.last_written,
             tuple(self._files),
             self._place.versions,
         )
+
+    def _given(self) -> int:
+        """The last number that a rewrite knew of: its line may be in the archive by now.
+
+        A look at an earlier moment is told of no later number.
+        """
+        return self._chain.active.first_seq - 1 if self._as_of is None else 0
 
     def _catch_up(self) -> None:
         self._follow()
