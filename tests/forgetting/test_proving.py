@@ -154,6 +154,26 @@ def test_an_id_of_another_session_is_another_entry(memory, sid, root, where):
     assert not memory.verify_erasure(ids=["message-0001"]).clean, "asked for, it is told"
 
 
+@pytest.mark.parametrize("other", ["user", "shared", "session"])
+def test_a_preference_of_the_same_name_is_another_entry_for_each_user(memory, sid, root, other):
+    """Its id follows from its key, so that everybody has the same."""
+    memory.create_session("u2", session_id="other")
+    memory.update_preference(sid, scope="user", key="editor", value="words of the first")
+    memory.update_preference("other", scope=other, key="editor", value="words of another")
+    memory.query(text="words")
+    done = memory.erase(None, user_id="u1")
+    assert done.verification is not None
+    assert done.verification.clean, done.verification.traces
+    (own,) = done.ids
+    assert traces(root, [own])[own], "the other one is there"
+    kept = root / "users/u1/copied.jsonl"  # no erasure knows of it
+    memory.update_preference(sid, scope="user", key="editor", value="words of the first")
+    kept.write_bytes((root / "users/u1/preferences.jsonl").read_bytes())
+    proof = memory.erase(None, user_id="u1").verification
+    assert proof is not None
+    assert {one.partition(" ")[0] for one in proof.traces} == {"users/u1/copied.jsonl"}
+
+
 def test_what_is_left_of_an_erased_id_is_told_though_another_session_has_the_id(memory, sid, root):
     memory.create_session("u2", session_id="other")
     for session in (sid, "other"):

@@ -117,9 +117,7 @@ class Forgetting(Returning):
         said: list[str] | None = [] if verify and self._viewer == OWNER else None
         places: Counter[str] = Counter()
         erased = [
-            (each, one)
-            for each in several
-            for one in self._erased(each, chosen, reason, said, places)
+            one for each in several for one in self._erased(each, chosen, reason, said, places)
         ]
         ids = tuple(one for _, one in erased)
         proof = None
@@ -141,7 +139,7 @@ class Forgetting(Returning):
         reason: str,
         said: list[str] | None,
         places: Counter[str],
-    ) -> list[str]:
+    ) -> list[tuple[LogKey, str]]:
         """What was removed from one session's logs; what it said and where it lay is added up."""
         where = self._where(session_id)
         before = self._manifest_of(session_id)
@@ -153,7 +151,7 @@ class Forgetting(Returning):
             gone = self._keeper.erase(log, run_logs.with_uses(self._keeper, log, ids), record)
             places.update(gone.places)
         self._archive_again(before)
-        return [one for ids in meant.values() for one in sorted(ids)]
+        return [(_home(log), one) for log, ids in meant.items() for one in sorted(ids)]
 
     def _archive_again(self, before: Manifest | None) -> None:
         """What lay in the archive and was brought back to work on it goes there again."""
@@ -210,7 +208,7 @@ class Forgetting(Returning):
             erased_at=record.at,
             places=gone.places,
             out_of_reach=self.known_backups(),
-            verification=self._prove(ids, said, progress, erased={(session_id, i) for i in ids})
+            verification=self._prove(ids, said, progress, erased={(log, one) for one in ids})
             if verify
             else None,
         )
@@ -350,6 +348,11 @@ class Forgetting(Returning):
     def _is_late(self, one: Weighed, session_id: str | None) -> bool:
         days = self._privacy(self._manifest_of(session_id)).undelete_days
         return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
+
+
+def _home(log: LogKey) -> LogKey:
+    """The log that an entry is of: notes of a run are their session's."""
+    return LogKey("session", log.id) if log.kind == "run" else log
 
 
 def _within(log: LogKey, chosen: Selection) -> Selection:

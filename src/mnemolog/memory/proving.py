@@ -12,7 +12,7 @@ from mnemolog.model.forgetting import Verification
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.forms import needles
-from mnemolog.ports import Progress
+from mnemolog.ports import LogKey, Progress
 from mnemolog.ports.keeping import Audited, Trace
 from mnemolog.settings import Settings
 
@@ -107,12 +107,12 @@ class Proving(Base):
         texts: Iterable[str],
         progress: Progress | None,
         *,
-        erased: Collection[tuple[str | None, str]] = (),
+        erased: Collection[tuple[LogKey, str]] = (),
         is_strict: bool = False,
     ) -> Verification:
         """What is left; unless strict, what entries say that nobody asked to go is no trace.
 
-        `erased` says of which sessions the ids are: in any other the same id is another entry.
+        `erased` says of which logs the ids are: in any other the same id is another entry.
         """
         gone = frozenset(ids)
         wanted = {form: needle for one in gone for form, needle in _named(one)}
@@ -154,8 +154,8 @@ def _named(identifier: str) -> Iterator[tuple[str, bytes]]:
         yield f"id {identifier}, as {field}", field.encode() + quoted
 
 
-def _is_another(trace: Trace, erased: Collection[tuple[str | None, str]]) -> bool:
-    """Whether an entry goes by an erased id in a session of which nothing of this id was erased."""
+def _is_another(trace: Trace, erased: Collection[tuple[LogKey, str]]) -> bool:
+    """Whether an entry goes by an erased id in a log of which nothing of this id was erased."""
     id_ = trace.entry_id
     return bool(trace.homes) and not any((home, id_) in erased for home in trace.homes)
 

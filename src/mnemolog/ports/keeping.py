@@ -65,8 +65,8 @@ class Trace(NamedTuple):
     """The entry whose valid line it stands in, if it is in one."""
     session_id: str | None = None
     """The session whose archive it stands in, if it is in one."""
-    homes: frozenset[str] = frozenset()
-    """The sessions that the valid line, and the log or archive around it, say they are of."""
+    homes: frozenset[LogKey] = frozenset()
+    """The logs that the valid line, and the file around it, say they are of."""
 
 
 class LeftRun(NamedTuple):

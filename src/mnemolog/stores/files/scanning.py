@@ -11,7 +11,7 @@ from mnemolog.fs import Disk, File
 from mnemolog.log import lines
 from mnemolog.log.tail import backwards
 from mnemolog.model.entry import MARKS
-from mnemolog.ports import Progress
+from mnemolog.ports import SHARED, LogKey, Progress
 from mnemolog.ports.keeping import Looked, Trace
 
 _PIECE = 1 << 20
@@ -101,7 +101,7 @@ def _in_archive(path: str, file: File, sought: "_Sought", looked: Looked) -> Ite
             yield trace
             continue
         content = content or b"".join(_unpacked(file, damaged.append))
-        told = _attributed(trace, _line_in(content, trace.offset), session)
+        told = _attributed(trace, _line_in(content, trace.offset), paths.id_of(_packed(path)))
         yield told._replace(session_id=session)
     if damaged:
         yield Trace(path, damaged[0], _DAMAGED, session_id=session)
@@ -109,20 +109,36 @@ def _in_archive(path: str, file: File, sought: "_Sought", looked: Looked) -> Ite
 
 def _session_of(path: str) -> str | None:
     """The session whose archive a file is, by its name."""
+    return unquote(_packed(path)) or None
+
+
+def _packed(path: str) -> str:
+    """The name in the archive of the session that a file is of; empty if it is of none."""
     found = _ARCHIVED.fullmatch(path)
-    return None if found is None else unquote(found[1])
+    return "" if found is None else found[1]
 
 
 def _attributed(trace: Trace, line: bytes, session: str | None = None) -> Trace:
-    """A trace with the entry whose line it stands in, and the sessions that this is of."""
+    """A trace with the entry whose line it stands in, and the logs that this is of."""
     entry = lines.valid(line)
     if entry is None or entry.type in MARKS:
         return trace
-    folder, _, rest = trace.path.partition("/")
-    around = unquote(rest.partition("/")[0]) if folder == paths.SESSIONS else session
-    # What users own or all share may tell of a session; it is of none.
-    said = (around, entry.session_id) if around is not None else ()
-    return trace._replace(entry_id=entry.id, homes=frozenset(filter(None, said)))
+    room, _, rest = trace.path.partition("/")
+    if room in (paths.USERS, paths.SHARED):
+        # Their lines may tell of a session; they are of none.
+        return trace._replace(entry_id=entry.id, homes=_owner(trace.path))
+    around = paths.id_of(rest.partition("/")[0]) if room == paths.SESSIONS else session
+    said = frozenset(LogKey("session", one) for one in (around, entry.session_id) if one)
+    return trace._replace(entry_id=entry.id, homes=said)
+
+
+def _owner(path: str) -> frozenset[LogKey]:
+    """The log that a file is, of those that no session has; nobody's, if its name does not tell."""
+    if path == f"{paths.SHARED}/{paths.KNOWLEDGE}":
+        return frozenset({SHARED})
+    _, name, *rest = path.split("/")
+    user = paths.id_of(name) if rest == [paths.PREFERENCES] else None
+    return frozenset() if user is None else frozenset({LogKey("user", user)})
 
 
 def _line_in(content: bytes, offset: int) -> bytes:
