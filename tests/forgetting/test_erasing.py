@@ -239,6 +239,22 @@ def test_a_torn_tail_that_names_the_id_goes_too(memory, sid, root, folder):
 
 
 @pytest.mark.parametrize("scope", ["session", "user", "shared"])
+def test_what_was_damaged_since_it_was_read_is_erased_by_its_id(memory, sid, root, scope):
+    secret = word()
+    memory.add_memory(sid, id="the-id", type="note", content=secret, scope=scope)
+    memory.add_memory(sid, id="other", type="note", content="stays", scope=scope)
+    assert memory.get_memory(sid, "the-id") is not None
+    (log,) = (path for path in root.rglob("*.jsonl") if secret.encode() in path.read_bytes())
+    line = next(one for one in log.read_bytes().splitlines() if secret.encode() in one)
+    with log.open("r+b") as file:  # in place, as a disk does it that forgets
+        file.seek(log.read_bytes().index(line) + len(line) - 5)
+        file.write(b"xyz")
+    assert memory.erase(sid, ids=["the-id"]).ids == ("the-id",)
+    assert traces(root, [secret, "the-id"]) == {}
+    assert memory.get_memory(sid, "other") is not None
+
+
+@pytest.mark.parametrize("scope", ["session", "user", "shared"])
 @pytest.mark.parametrize("cut", [1, 40], ids=["whole but for its end", "torn"])
 @pytest.mark.parametrize("is_archived", [False, True], ids=["live", "archived"])
 def test_what_stands_in_a_torn_tail_alone_is_erased_by_its_id(

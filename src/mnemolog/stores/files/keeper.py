@@ -112,6 +112,9 @@ class FilesKeeper:
             return erasing.named_in(self._disk, [held.place.guard], ids)
         if not held.exists():
             return set()
+        known = held.reader.find(*ids)
+        if any(known.entry(head) is None for head in known.heads):
+            held.reader.restart()  # it was damaged since it was read
         held.reader.view()  # copies what is damaged
         found = erasing.named_in_quarantine(self._disk, held.quarantine, ids)
         return found | erasing.named_in_tail(self._disk, held.place, ids)
