@@ -1,5 +1,6 @@
 """Erasures that are interrupted, at the same time as others, or on a full disk: still erased."""
 
+import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -146,6 +147,55 @@ def test_an_erasure_of_what_was_said_last_and_moved_is_finished_after_a_kill():
         simulated(moment.disk)
         assert found_in(moment.disk.tree(), [secret, "the-id"]) == {}, moment.before
         assert texts(simulated(moment.disk), "talk") == ["orange"]
+
+
+RECORD = {
+    "at": "2026-11-15T09:00:00.000Z", "action": "erase", "session_id": "talk", "entries": 1,
+    "actor": "owner", "reason": "", "criteria": {},
+}  # fmt: skip
+INTENT = {
+    "v": 1, "operation": "erase", "kind": "session", "log": "talk", "ids": ["the-id"],
+    "limits": ["9"], "audit": json.dumps(RECORD), "audit_id": "abc",
+}  # fmt: skip
+REMOVAL = {
+    "v": 1, "operation": "remove", "session_id": "gone", "folder": "sessions/.gone-ab",
+    "created_at": "2026-11-15T09:00:00.000Z", "audit_id": "abc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "intent",
+    [
+        {**INTENT, "limits": []},
+        {**INTENT, "limits": ["many"]},
+        {**INTENT, "limits": "9"},
+        {**INTENT, "audit": "no JSON"},
+        {**INTENT, "audit": "[" * 100_000},
+        {**INTENT, "audit": "{}"},
+        {**INTENT, "audit": json.dumps({**RECORD, "entries": "many"})},
+        {**INTENT, "audit": json.dumps({**RECORD, "more": 1})},
+        {**INTENT, "audit_id": ["abc"]},
+        REMOVAL,
+        {**REMOVAL, "audit": "no JSON"},
+    ],
+    ids=lambda value: "",
+)
+def test_an_intent_in_a_form_that_is_not_ours_does_not_lock_the_root(root, intent):
+    """Damaged, or out of a backup from anywhere: nothing of it is done, and it is not lost."""
+    with opened(root) as memory:
+        memory.create_session(session_id="talk")
+        memory.add_memory("talk", id="the-id", type="note", content="orange")
+    path = root / "intents/aaaa.json"
+    path.write_text(json.dumps(intent))
+    with opened(root) as again:
+        assert texts(again, "talk") == ["orange"]
+        assert again.audit() == []
+    assert path.exists()
+    path.write_text(json.dumps(INTENT))
+    with opened(root) as again:
+        assert texts(again, "talk") == []
+        assert [line.action for line in again.audit()] == ["erase"]
+    assert not path.exists()
 
 
 # --- a disk without a free byte

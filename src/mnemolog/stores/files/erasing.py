@@ -116,6 +116,8 @@ def remove(
 def finish(disk: Disk, fields: intents.Fields) -> bool:
     """Finish an erasure or a removal that a crash interrupted; False if the intent is neither."""
     throw_away = _discarder(disk)
+    if {"audit", "session_id"} & fields.keys() and _told(fields) is None:
+        return False  # none of ours, or damaged: then it waits, and the doctor tells of it
     if fields.get("operation") == ERASE:
         return _finish_erasure(disk, fields, throw_away)
     if _is_untouched(disk, fields):
@@ -140,12 +142,11 @@ def _is_untouched(disk: Disk, fields: intents.Fields) -> bool:
 
 
 def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:
-    kind, name, ids = fields.get("kind"), fields.get("log"), fields.get("ids")
-    if kind not in ("session", "user", "shared", "run") or not isinstance(ids, list):
+    kind, name = fields.get("kind"), fields.get("log")
+    limits, record = _limits_in(fields), _told(fields)
+    if kind not in ("session", "user", "shared", "run") or limits is None or record is None:
         return False
-    limits = dict(zip(ids, map(int, fields["limits"]), strict=True))
     key = LogKey(kind, str(name), str(fields.get("run", "")))  # type: ignore[arg-type]
-    stamp = str(json.loads(str(fields["audit"]))["at"])
     if key.kind == "session":
         archive.restore(disk, sessions.place(key.id), _PATIENCE)  # archived since the crash
     place = place_of(key)
@@ -153,9 +154,31 @@ def _finish_erasure(disk: Disk, fields: intents.Fields, purge: Purge) -> bool:
     home = place.folder if isinstance(place, SessionPlace) else place.guard
     if disk.ident(home) is not None:
         writer = Writer(disk, place, _PATIENCE)
-        _reach(disk, writer, key, limits, stamp, purge)
+        _reach(disk, writer, key, limits, record.at, purge)
     _record_again(disk, fields)
     return True
+
+
+def _limits_in(fields: intents.Fields) -> Limits | None:
+    """What an intent says is to be erased; None if it says it in another form than ours."""
+    ids, limits = fields.get("ids"), fields.get("limits")
+    if not isinstance(ids, list) or not isinstance(limits, list):
+        return None
+    try:
+        return dict(zip(ids, map(int, limits), strict=True))
+    except ValueError:
+        return None
+
+
+def _told(fields: intents.Fields) -> Audited | None:
+    """What an intent has to tell the audit; None if nothing that could be a line of it."""
+    if not isinstance(fields.get("audit_id"), str):
+        return None
+    try:
+        found = Audited(**json.loads(str(fields.get("audit"))))
+        return msgspec.convert(tuple(found), Audited)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _recorded(record: Audited) -> dict[str, str]:
@@ -171,7 +194,8 @@ def _record(disk: Disk, record: Audited, fields: intents.Fields) -> None:
 
 
 def _record_again(disk: Disk, fields: intents.Fields) -> None:
-    record = Audited(**json.loads(str(fields["audit"])))
+    record = _told(fields)
+    assert record is not None  # it was looked at before anything was done
     audit.record(disk, record, str(fields["audit_id"]), again=True)
 
 
