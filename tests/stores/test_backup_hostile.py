@@ -82,6 +82,7 @@ HOSTILE = {
     "the same name twice": complete(A, A),
     "names that differ in case": complete(A, member("sessions/A/memory.jsonl")),
     "a file as a folder": complete(member("a"), member("a/b")),
+    "a file in the place of all sessions": complete(member("sessions")),
     "no list": packed(A),
     "a list that is too short": packed(A, member("b"), listing([A])),
     "a list that is too long": packed(A, listing([A, member("b")])),

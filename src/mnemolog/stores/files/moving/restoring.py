@@ -94,7 +94,7 @@ class _Unpacking:
         self._limits = limits
         self._found: dict[str, _Listed] = {}
         self._twins: set[str] = set()
-        self._folders: set[str] = set()
+        self._folders: set[str] = {paths.SESSIONS}  # it is there before anything is unpacked
         self._bytes = 0
 
     def run(self, progress: Progress | None) -> Restored:
