@@ -33,7 +33,7 @@ from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
 from mnemolog.model import plain
-from mnemolog.model.entry import Receipt
+from mnemolog.model.entry import Entry, Receipt
 from mnemolog.model.ids import check_id, check_name
 from mnemolog.model.session import Session
 from mnemolog.model.times import normalise
