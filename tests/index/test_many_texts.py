@@ -20,7 +20,7 @@ TEXTS = st.lists(st.text(LETTERS, max_size=40), max_size=12)
 @some
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_plain_text_is_cut_into_the_same_words_as_any_other(text):
-    assert tokens.tokens(f"{text} ü") == [*tokens.tokens(text), "ü"]
+    assert tokens.tokens(f"{text} ж") == [*tokens.tokens(text), "ж"]
 
 
 @some

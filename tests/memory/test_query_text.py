@@ -128,6 +128,36 @@ def test_words_are_found_in_every_case_form_and_inflection(words, text, wanted):
     assert list(lexical(words.query("talk", text=text))) == [wanted]
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("a naïve façade", "naive"), ("a naive facade", "naïve façades"), ("Cafés", "cafe"),
+        ("cafe\u0301", "CAFÉ"), ("crème brûlée", "creme brulee"), ("İstanbul", "istanbul"),
+        ("Αθήνα", "ΑΘΗΝΑ"), ("всё", "все"), ("résumé", "resum*"), ("resume", "résu*"),
+        ("كِتَابٌ جَدِيدٌ", "كتاب"), ("كتاب", "كِتَاب"), ("كتـــاب", "كتا*"), ("שָׁלוֹם", "שלום"),
+    ],
+)  # fmt: skip
+def test_a_word_is_found_with_its_accents_or_without(memory, said, asked):
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", id="there", content=said)
+    memory.add_memory("talk", id="other", content="etwas und שמש قلم")
+    assert list(lexical(memory.query("talk", text=asked))) == ["there"]
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "asked"),
+    [
+        ("ガラス", "カラス", "ガ"), ("किताब", "कताब", "किताब"), ("한국어", "하늘", "한"),
+        ("ที่", "ทา", "ที"), ("ड़", "ड", "ड़"),
+    ],
+)  # fmt: skip
+def test_what_makes_another_letter_is_no_accent(memory, said, other, asked):
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", id="there", content=said)
+    memory.add_memory("talk", id="other", content=other)
+    assert next(iter(lexical(memory.query("talk", text=asked)))) == "there"
+
+
 @pytest.mark.req("S002-066")
 @pytest.mark.parametrize(
     ("text", "wanted"),

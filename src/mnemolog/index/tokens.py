@@ -21,7 +21,7 @@ from mnemolog.policy.words import UNSPACED
 Numbers = NDArray[np.uint32]
 
 # A change here changes what is indexed: raise it, and every index is built anew.
-VERSION = 4
+VERSION = 5
 
 # What stands above, below or between the letters of a word and is none: accents, points, and the
 # vowels of India, whose letters stand between them.
@@ -29,6 +29,11 @@ _MARKED = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
     "\u07a6-\u07b0\u08d3-\u08e1\u08e3-\u0963\u0966-\u0df3\u0f71-\u0f84\u0f8d-\u0fbc"
+)
+# Of these, what many leave out who write the same word: accents of Europe, the points of Hebrew and
+# Arabic; and the stroke that only makes an Arabic word longer.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]+"
 )
 # Each says something by itself: clocks, weather to dingbats, stars, emoji but for skin tones.
 _PICTURES = (
@@ -90,10 +95,11 @@ def stem(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """One form for what looks the same: compatibility forms and case."""
+    """One form for what many write alike: compatibility forms, case, with accents or without."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).casefold()
+    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
 
 
 def terms_of(token: str) -> tuple[str, ...]:
