@@ -10,6 +10,7 @@ from mnemolog import Memory
 from mnemolog.errors import ConcurrentModificationError, LockTimeoutError, NotAllowedError
 from mnemolog.ports.keeping import Audited
 from mnemolog.testing.opening import open_on
+from tests.forgetting.planting import opened
 from tests.forgetting.scanner import traces, tree_of, word
 from tests.log.disks import RecordingDisk
 
@@ -217,6 +218,29 @@ def test_a_revision_makes_an_entry_young_again(agreed, sid, clock):
     assert agreed.purge().tombstoned.count == 0
     clock.advance(days=11)
     assert agreed.purge().tombstoned.ids == ("m1",)
+
+
+def test_what_is_redacted_afterwards_grows_no_younger(root, clock):
+    """Nor does it take longer until what was deleted is erased."""
+    secret = f"mail {word()}@example.org"
+    with opened(root, clock, privacy={"redaction": False}) as memory:
+        memory.create_session(session_id="talk")
+        for name in ("old", "deleted"):
+            memory.add_memory("talk", id=name, type="conversation", role="user", content=secret)
+        memory.delete("talk", ids=["deleted"])
+        clock.advance(days=20)
+        memory.update_memory("talk", "old", content=f"{secret}, said again")
+    clock.advance(days=20)
+    with opened(root, clock) as memory:
+        assert memory.redact().entries == 2
+        assert memory.undelete("talk", ["deleted"]).ids == (), "its time is over still"
+        before = memory.get_entries("talk", as_of=clock.now() - timedelta(days=10))
+        assert [entry.content for entry in before] == ["mail [REDACTED:email], said again"]
+        clock.advance(days=69)
+        assert memory.purge(confirm=True).erased.ids == ("deleted",)
+        assert [entry.id for entry in memory.get_entries("talk")] == ["old"]
+        clock.advance(days=2)
+        assert memory.purge().tombstoned.ids == ("old",)
 
 
 def test_a_revision_that_comes_just_before_the_tombstone_wins(agreed, sid, clock, monkeypatch):

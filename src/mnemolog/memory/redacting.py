@@ -12,7 +12,6 @@ from mnemolog.memory.forgetting import Forgetting
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_text
 from mnemolog.policy.drafting import Redact, hide
 from mnemolog.ports import SHARED, LogKey, Progress, Write
 from mnemolog.settings import Storage
@@ -147,16 +146,17 @@ class Redacting(Forgetting):
         return False
 
     def _clean_writes(self, log: LogKey, identifier: str, redact: Redact) -> list[Write]:
-        now = self._clock.now()
         for entry in self._store.read(log, self._viewer, ids=(identifier,)).entries:
-            return [Write(_revision(entry, redact, to_text(now)), True, expected_seq=entry.seq)]
+            return [Write(_revision(entry, redact), True, expected_seq=entry.seq)]
         hidden = self._keeper.hidden(log, self._viewer, identifier)
         if not hidden:
             return []
         session_id = hidden[0].entry.session_id
         where = msgspec.structs.replace(self._where(None), session_id=session_id)
-        revision = Write(_revision(hidden[0].entry, redact, to_text(now)), True)
-        return [revision, self._marking("tombstone", identifier, where, "")]
+        revision = Write(_revision(hidden[0].entry, redact), True)
+        marking = self._marking("tombstone", identifier, where, "")
+        since = hidden[0].died or marking.entry.timestamp
+        return [revision, Write(msgspec.structs.replace(marking.entry, timestamp=since))]
 
 
 def _unbounded(storage: Storage) -> Storage:
@@ -179,6 +179,7 @@ def _clean(entry: Entry, redact: Redact, kinds: Counter[str]) -> Entry:
     return msgspec.structs.replace(entry, **changed, reason=clean or None)
 
 
-def _revision(entry: Entry, redact: Redact, now: str) -> Entry:
+def _revision(entry: Entry, redact: Redact) -> Entry:
+    """The clean entry as if it had always said that: its age counts from when it arrived."""
     clean = _clean(entry, redact, Counter())
-    return msgspec.structs.replace(clean, created=entry.timestamp, at=now, seq=0, sum="")
+    return msgspec.structs.replace(clean, created=entry.timestamp, seq=0, sum="")
