@@ -47,6 +47,8 @@ def test_a_node_shows_what_it_rests_on_who_links_to_it_and_which_links_are_dead(
     expect(page.get_by_role("region", name="Versions")).to_contain_text("Use PostgreSQL was dec")
     page.locator(".paper").get_by_role("link", name="source").click()
     expect(page).to_have_url(re.compile(r"/sessions/sess-pay/entries/mem_"))
+    page.get_by_role("link", name=story.PAY).click()
+    expect(page).to_have_url(f"{tab.server.url}{PAY}")
 
 
 def test_a_backlink_is_followed_and_the_way_back_leads_here(tab: Tab):

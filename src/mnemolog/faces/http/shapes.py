@@ -234,11 +234,12 @@ class LinkRow(msgspec.Struct, kw_only=True):
 
 
 class Links(msgspec.Struct, kw_only=True):
-    """What an entry refers to, what refers to it, what is near, and nodes that rest on it."""
+    """What an entry refers to, what refers to it, what is near; nodes of a user that rest on it."""
 
     outgoing: list[LinkRow]
     incoming: list[LinkRow]
     near: list[LinkRow]
+    user: str
     nodes: list[str]
 
 

@@ -156,11 +156,13 @@ def links(
     outgoing = [_link(one, found.get(one)) for one in entry.references]
     incoming = [_link(one.id, one) for one in found.values() if entry_id in one.references]
     direct = {*entry.references, *(one.id for one in incoming)}
+    user = memory.load_session(session_id).user_id or memory.settings.knowledge.default_user
     return Links(
         outgoing=outgoing,
         incoming=incoming,
         near=[_link(one.id, one) for one in found.values() if one.id not in direct],
-        nodes=_nodes(memory, session_id, entry_id),
+        user=user,
+        nodes=memory.nodes_citing(session_id, entry_id, user_id=user),
     )
 
 
@@ -172,11 +174,6 @@ def _link(identifier: str, entry: Entry | None) -> LinkRow:
         text=excerpt(entry) if entry else "",
         exists=entry is not None,
     )
-
-
-def _nodes(memory: Memory, session_id: str, entry_id: str) -> list[str]:
-    """The addresses of the nodes that rest on an entry; none where there is no graph."""
-    return memory.nodes_citing(session_id, entry_id)
 
 
 ROUTES = [

@@ -6,6 +6,7 @@ import { count, day, entries, score, typing, whole } from "../lib/format.js";
 import { focusOn, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { sending, useGet } from "../lib/load.js";
+import { nodeHref } from "../lib/nodes.js";
 import { entryHref, go, here, href, route } from "../lib/route.js";
 import { carryOut, hide } from "../parts/acts.js";
 import { useMeeting } from "../parts/conflict.js";
@@ -56,7 +57,7 @@ function Entry({ row, session, id, again }) {
     <section class="whole" data-type=${entry.type} aria-label="What it says">${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<${Said} entry=${entry} link=${entryHref(session, id)} />`}</section>
     <div class="columns"><section><h2>About it</h2><${Facts} row=${row} session=${session} /></section>
       <section><h2>How much is left</h2><${Fading} row=${row} /></section>
-      <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} user=${entry.user_id} /></section>
+      <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} /></section>
       <section><h2>Revisions</h2><${Revisions} session=${session} id=${id} seq=${entry.seq} /></section></div>
     <section><h2>The line</h2><${RawLine} key=${entry.seq} session=${session} entry=${id} /></section>`;
 }
@@ -78,13 +79,13 @@ function Fading({ row }) {
   }}</>`;
 }
 
-function Links({ session, id, user }) {
+function Links({ session, id }) {
   const depth = Number(route.value.query.depth ?? 1);
   const load = useGet(url`/sessions/${session}/entries/${id}/links`, { depth });
   const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> ${bdi(one.text, 140)}</a>` : html`<span class="dead mono">${bdi(one.id, 80)}</span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
   return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
-    ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}>${user ? html`<a href=${href(["knowledge", user, ...path.split("/")])}>${bdi(path)}</a>` : bdi(path)}</li>`)}</ul>`}
+    ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}><a href=${nodeHref(found.user, path)}>${bdi(path)}</a></li>`)}</ul>`}
     ${!found.outgoing.length && !found.incoming.length && !found.near.length && !found.nodes.length && html`<p class="quiet">With nothing yet.</p>`}
     ${depth < 3 && (found.outgoing.length > 0 || found.incoming.length > 0) && html`<a class="small" href=${here({ depth: depth + 1 })}>One step further</a>`}`}</>`;
 }
