@@ -111,7 +111,7 @@ def test_twice_as_large_nothing_is_cut_off_or_beside_the_window(
 
 def test_under_a_thumb_every_control_is_large_enough(browser: Browser, served: Server):
     small = """() => [...document.querySelectorAll(`button, select, textarea, summary, .button,
-         .choice, .leaf, .tabs a, nav a, label:has(input),
+         .choice, .leaf, .tabs a, nav a, .bar a, .aside a, .bars a, h2 a, label:has(input),
          input:not([type=checkbox], [type=radio])`)]
       .filter((one) => one.checkVisibility())
       .filter((one) => one.getBoundingClientRect().height < 44 && !one.closest("[inert]"))
