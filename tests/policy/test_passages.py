@@ -84,6 +84,26 @@ def test_what_is_asked_for_goes_before_the_beginning_where_both_are_too_much():
     assert "lighthouse is red" in passages(text, "lighthouse", 200)
 
 
+@pytest.mark.parametrize("before", [5_000, 40_000, 70_000, 400_000])
+@pytest.mark.parametrize("after", [0, 20, 200_000])
+def test_of_a_very_long_text_the_part_that_is_asked_for_is_looked_through(before, after):
+    """A rare word is looked for in all of it; what is left out between is marked."""
+    filler = "the harvest of the year was good. "
+    text = f"Report\n{filler * (before // 34)}The lighthouse is red.{filler * (after // 34)}"
+    shown = passages(text, "What colour is the lighthouse?", 400)
+    assert "lighthouse is red" in shown
+    assert shown.startswith("Report\n")
+    assert len(shown.encode()) <= 400
+    kept = [part.strip("\n") for part in shown.split(GAP)]
+    assert all(part in text for part in kept)
+    assert sum(map(len, kept)) < 400 < len(text)
+
+
+def test_the_end_of_a_very_long_text_without_spaces_is_found():
+    text = f"{'关于天气的说明每天晚上都很长，' * 9000}会议在星期五举行。"
+    assert "会议在星期五举行" in passages(text, "会议举行", 400)
+
+
 def test_without_a_word_in_common_the_beginning_is_kept():
     assert passages(TEXT, "zebra", 120).startswith("\n".join(LINES[:2]))
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 from mnemolog.policy.words import letters, words_in
 
 GAP = "[…]"
-# Of longer texts only the beginning is looked through.
+# Of longer texts the beginning is looked through, and as much about where the rarest word stands
+# that is asked for.
 _READ = 65_536
 # A passage is a line, or of a long line as many words as these characters hold. What has no spaces,
 # or takes more bytes in another script, is cut into smaller ones.
@@ -32,7 +33,7 @@ def passages(text: str, question: str, most: int) -> str:
 
     In UTF-8 it takes `most` bytes at the most; a mark stands for what is left out.
     """
-    found = [span for span in _spans(text[:_READ]) if not text[slice(*span)].isspace()]
+    found = [span for span in _spans(text, question) if not text[slice(*span)].isspace()]
     chosen, room = [], most - len(f"{GAP}\n".encode())
     for at in _ranked([text[slice(*span)] for span in found], question):
         cost = len(text[slice(*found[at])].encode()) + len(f"\n{GAP}\n".encode())
@@ -42,10 +43,27 @@ def passages(text: str, question: str, most: int) -> str:
     return "".join(_joined(text, found, sorted(chosen))).strip("\n")
 
 
-def _spans(text: str) -> Iterator[Span]:
+def _spans(text: str, question: str) -> Iterator[Span]:
     """Where the passages of a text begin and end."""
-    for one in _PASSAGE.finditer(text):
-        yield from _cut(text, *one.span())
+    for part in _parts(text, question):
+        for one in _PASSAGE.finditer(text, *part):
+            yield from _cut(text, *one.span())
+
+
+def _parts(text: str, question: str) -> list[Span]:
+    """What is looked through: all of a text, or its beginning and another part as long."""
+    if len(text) <= _READ:
+        return [(0, len(text))]
+    half = _READ // 2
+    rest = text[half:].lower()
+    counted = [(rest.count(key), -len(key), key) for key in _keys(question)]
+    held = [one for one in counted if one[0]]
+    if not held:
+        return [(0, _READ)]
+    at = half + rest.find(min(held)[2])
+    start = max(half, min(at - half // 2, len(text) - half))
+    whole = _END.search(text, start, at)  # not from within a word
+    return [(0, half), (whole.end() if whole and start > half else start, start + half)]
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[Span]:
@@ -96,9 +114,9 @@ def _keys(text: str) -> set[str]:
 
 def _joined(text: str, found: Sequence[Span], chosen: Sequence[int]) -> Iterator[str]:
     last = 0
-    for before, at in pairwise([-1, *chosen]):
+    for at in chosen:
         start, end = found[at]
-        if at > before + 1:
+        if text[last:start].strip():
             yield f"\n{GAP}\n"
         elif start > last:
             yield "\n"
