@@ -148,3 +148,16 @@ def test_its_words_are_those_of_every_script(memory, said, asked):
 def test_a_text_without_a_word_finds_nothing_of_it(moved):
     for text in ("!!!", "***", "…"):
         assert found(moved, text=text) == ids(moved.query("talk", text=text)) == []
+
+
+def test_what_was_written_anew_is_not_found_as_it_was_before(moved):
+    """Nor does what was hidden since come back as what it said before that."""
+    moved.add_memory("talk", id="tea", content="coffee now")
+    said = {hit.entry.text for hit in moved.query("talk", text="storage", include_archived=True)}
+    assert "tea about storage" not in said
+    assert {hit.entry.text for hit in moved.query("talk", include_archived=True)} == {
+        "coffee now", "tea alone", "PostgreSQL for storage",
+    }  # fmt: skip
+    moved.delete_memory("talk", "tea")
+    assert set(found(moved)) == {"db", "own"}
+    assert found(moved, text="storage") == ["db"]

@@ -60,9 +60,7 @@ class Finding(Base):
         moved = self._moved_out(
             session_id, lambda one: one.died is None and may_see(self._viewer, one.entry)
         )
-        known = {hit.entry.id for hit in hits}
-        fresh = (one.entry for one in moved if one.entry.id not in known)
-        found = [hit for entry in fresh if (hit := recalled(entry, asked)) is not None]
+        found = [hit for one in moved if (hit := recalled(one.entry, asked)) is not None]
         return Hits(ordered([*hits, *found], asked), hits.semantic, hits.missing, hits.notes)
 
     query_memories = query
