@@ -161,3 +161,14 @@ def test_what_was_written_anew_is_not_found_as_it_was_before(moved):
     moved.delete_memory("talk", "tea")
     assert set(found(moved)) == {"db", "own"}
     assert found(moved, text="storage") == ["db"]
+
+
+def test_an_export_holds_what_was_moved_out_unless_it_was_written_anew(moved):
+    assert "tea about storage" in moved.export_session("talk")
+    moved.add_memory("talk", id="tea", content="coffee now")
+    exported = moved.export_session("talk")
+    assert "coffee now" in exported
+    assert "tea alone" in exported
+    assert "tea about storage" not in exported
+    moved.delete_memory("talk", "tea")
+    assert "tea about storage" not in moved.export_session("talk")
