@@ -12,7 +12,7 @@ The order makes it safe to be interrupted at any point:
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -30,11 +30,11 @@ from mnemolog.fs.real import RealDisk
 from mnemolog.index.gate import GATES, Gate
 from mnemolog.log import archive, audit, intents, manifests, moved, quarantine, runs, sessions
 from mnemolog.log.blanking import Blanked, Limits, blank_ids
-from mnemolog.log.places import Place, SessionPlace, facts, look
-from mnemolog.log.tail import backwards
+from mnemolog.log.places import Place, SessionPlace, facts
 from mnemolog.log.writer import Handle, Writer
 from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
+from mnemolog.stores.files import naming
 from mnemolog.stores.files.archiving import at_home
 from mnemolog.stores.files.feed import log_name, mark
 from mnemolog.stores.files.held import place_of
@@ -292,40 +292,10 @@ def _raise_generation(disk: Disk, place: SessionPlace, handle: Handle) -> None:
             fs.shred(disk, f"{place.folder}/{name}")
 
 
-def named_in_quarantine(disk: Disk, log: str, ids: Collection[str]) -> set[str]:
-    """Those of the ids that copies of damage name."""
-    return named_in(disk, quarantine.files(disk, log), ids)
-
-
-def named_in_tail(disk: Disk, place: Place, ids: Collection[str]) -> set[str]:
-    """Those of the ids that a torn end of a log names: it is no damage before somebody writes."""
-    _, chain = look(disk, place)
-    file = chain.open(disk)[-1]
-    _, last = next(backwards(file, 0, file.size()), (0, b""))
-    return _named(last, ids)
-
-
-def named_in(disk: Disk, files: Iterable[str], ids: Collection[str]) -> set[str]:
-    """Those of the ids that the bytes of some files name."""
-    content = b""
-    for path in files:
-        with suppress(FileNotFoundError):
-            content += fs.read_all(disk, path) + b"\n"
-    return _named(content, ids)
-
-
-def _named(content: bytes, ids: Iterable[str]) -> set[str]:
-    return {one for one in ids if any(name in content for name in _names(one))}
-
-
-def _names(identifier: str) -> list[bytes]:
-    return [field + msgspec.json.encode(identifier) for field in (b'"id":', b'"target":')]
-
-
 def _clear_quarantine(disk: Disk, log: str, ids: frozenset[str]) -> int:
     """Copies of damaged bytes that name an id go with it, and what crashes left of copies: of the
     name of what they hold, they may have lost a part."""
-    names = [name for one in ids for name in _names(one)]
+    names = [name for one in ids for name in naming.names(one)]
     found = 0
     for path in quarantine.files(disk, log):
         content = fs.read_all(disk, path)

@@ -30,7 +30,15 @@ from mnemolog.ports.keeping import (
     Trace,
 )
 from mnemolog.settings import RedactionPattern
-from mnemolog.stores.files import compacting, erasing, learned, scanning, upkeep, uprooting
+from mnemolog.stores.files import (
+    compacting,
+    erasing,
+    learned,
+    naming,
+    scanning,
+    upkeep,
+    uprooting,
+)
 from mnemolog.stores.files.archiving import Archives, at_home
 from mnemolog.stores.files.census import users
 from mnemolog.stores.files.feed import log_name, mark
@@ -109,15 +117,15 @@ class FilesKeeper:
     def in_damage(self, log: LogKey, ids: Collection[str]) -> set[str]:
         held = self._held(log)
         if log.kind == "run":
-            return erasing.named_in(self._disk, [held.place.guard], ids)
+            return naming.named_in(self._disk, [held.place.guard], ids)
         if not held.exists():
             return set()
         known = held.reader.find(*ids)
         if any(known.entry(head) is None for head in known.heads):
             held.reader.restart()  # it was damaged since it was read
         held.reader.view()  # copies what is damaged
-        found = erasing.named_in_quarantine(self._disk, held.quarantine, ids)
-        return found | erasing.named_in_tail(self._disk, held.place, ids)
+        found = naming.named_in_quarantine(self._disk, held.quarantine, ids)
+        return found | naming.named_in_tail(self._disk, held.place, ids)
 
     def knows(self, log: LogKey, identifier: str) -> bool:
         return bool(self._held(log).reader.find(identifier).heads)
