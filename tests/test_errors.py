@@ -196,3 +196,12 @@ def test_a_refusal_never_quotes_the_content(memory, sid, record):
         memory.add_memory(sid, record)
     assert "unicorn" not in f"{caught.value} {caught.value.details}"
     assert len(str(caught.value)) < 1000
+
+
+def test_the_kind_of_a_value_is_told_with_its_article(memory, sid):
+    with pytest.raises(MnemologError, match=r"metadata holds an object, which"):
+        memory.add_memory(sid, content="x", metadata={"a": object()})
+    with pytest.raises(MnemologError, match=r"agent_ids must be a list of names, not an object\."):
+        memory.create_session(agent_ids=object())
+    with pytest.raises(MnemologError, match=r"An entry is an object, not a list\."):
+        memory.add_memory(sid, ["x"])

@@ -41,7 +41,13 @@ def shown(value: object, most: int = 60) -> str:
         is_huge = isinstance(value, int) and abs(value) >= 10**100
         text = "a huge number" if is_huge else repr(value)
         return text if len(text) <= most else f"{text[: most - 1]}…"
-    return f"a {type(value).__name__}"
+    return kind_of(value)
+
+
+def kind_of(value: object) -> str:
+    """The type of a value, with its article: `a list`, `an object`."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 class MnemologError(Exception):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mnemolog.errors import InvalidFormatError, SchemaInvalidError, shown
+from mnemolog.errors import InvalidFormatError, SchemaInvalidError, kind_of, shown
 
 MAX_DEPTH = 64
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,7 +37,7 @@ def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
             raise SchemaInvalidError(f"{where} has two keys that become the same.", field=where)
         return found
     raise SchemaInvalidError(
-        f"{where} holds a {type(value).__name__}, which JSON has no form for.",
+        f"{where} holds {kind_of(value)}, which JSON has no form for.",
         advice="Use strings, numbers, booleans, null, lists and objects.",
         field=where,
     )
@@ -89,7 +89,7 @@ def unit(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        what = repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+        what = repr(value) if isinstance(value, int | float) else kind_of(value)
         raise SchemaInvalidError(
             f"{where} must be a number from 0 to 1, not {what:.40}.", field=where
         )
