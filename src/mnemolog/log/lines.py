@@ -14,7 +14,7 @@ from hashlib import sha256
 import msgspec
 
 from mnemolog.log.versions import CURRENT, Fields, Versions
-from mnemolog.model.entry import Entry
+from mnemolog.model.entry import MAX_SEQ, Entry
 
 _SUM = b',"sum":"sha256:'
 _SUM_END = b'"}'
@@ -68,7 +68,8 @@ def numbers(line: bytes) -> tuple[int, int] | None:
     number = _NUMBER.search(line[-_SUM_LENGTH - _NUMBER_LENGTH : -_SUM_LENGTH])
     if version is None or number is None or not verify(line):
         return None
-    return int(version[1]), int(number[1])
+    seq = int(number[1])
+    return (int(version[1]), seq) if 0 < seq <= MAX_SEQ else None
 
 
 def hidden_in(line: bytes) -> tuple[str, ...]:

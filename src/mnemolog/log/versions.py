@@ -57,16 +57,17 @@ class Versions:
         try:
             found = self._decode_record(line)
             if found.v >= self.current:
-                return found
+                return found if found.seq else None
         except MALFORMED:
             pass  # an earlier version need not have today's fields
         fields = self.fields(line)
         if fields is None:
             return None
         try:
-            return msgspec.convert(fields, self._record)
+            found = msgspec.convert(fields, self._record)
         except (msgspec.ValidationError, RecursionError):
             return None
+        return found if found.seq else None
 
     def fields(self, line: bytes) -> Fields | None:
         """The fields of a line, those that nobody knows too, as today's version has them."""

@@ -13,12 +13,11 @@ from mnemolog.errors import InvalidFormatError
 from mnemolog.log import lines, manifests
 from mnemolog.log.versions import Versions
 from mnemolog.model import plain, times
-from mnemolog.model.entry import MARKS, ORIGINS, SCOPES, Entry, type_name
+from mnemolog.model.entry import MARKS, MAX_SEQ, ORIGINS, SCOPES, Entry, type_name
 from mnemolog.model.ids import check_id
 from mnemolog.model.session import Manifest, Segment
 from mnemolog.ports import LogKey
 
-MAX_SEQ = 2**53
 _MAX_MANIFEST = 16 * 1024 * 1024
 _MAX_GENERATION = 2**31
 _NUMBERS = re.compile(r"memory\.g(\d{1,10})\.(\d{1,10})\.jsonl", re.ASCII)

@@ -25,6 +25,7 @@ from mnemolog.fs.lock import Lock
 from mnemolog.log import forks
 from mnemolog.log.places import Chain, Place, open_guard
 from mnemolog.log.tail import Tail, check_format
+from mnemolog.model.entry import MAX_SEQ
 
 What = Callable[[], str]
 """Names what is written; asked only when there is an error to tell."""
@@ -99,6 +100,11 @@ class Handle:
     def write(self, data: bytes, last_seq: int) -> None:
         """Append at the end, sealing a torn tail first; all of it or nothing."""
         self.check_format()
+        if last_seq > MAX_SEQ:  # nobody would read what has such a number
+            raise CorruptionError(
+                f"{self._place.name!r:.200} has a line with the last number that there is.",
+                advice="No program of ours wrote it: restore the log from a backup.",
+            )
         if self.tail.torn:
             data = b"\n" + data
         taken = self.active.append(data)

@@ -17,7 +17,7 @@ from mnemolog.model.forgetting import Deletion, Erasure, Restored
 from mnemolog.model.ids import new_entry_id
 from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_moment, to_text
+from mnemolog.model.times import known_moment, to_text
 from mnemolog.policy.access import OWNER, may_change
 from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.compartments import NOTE
@@ -347,7 +347,7 @@ class Forgetting(Returning):
 
     def _is_late(self, one: Weighed, session_id: str | None) -> bool:
         days = self._privacy(self._manifest_of(session_id)).undelete_days
-        return self._clock.now() - to_moment(one.died or "") > timedelta(days=days)
+        return self._clock.now() - known_moment(one.died or "") > timedelta(days=days)
 
 
 def _home(log: LogKey) -> LogKey:

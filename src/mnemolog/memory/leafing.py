@@ -13,7 +13,7 @@ from mnemolog.model import given, plain
 from mnemolog.model.entry import MARKS, type_name
 from mnemolog.model.ids import check_id
 from mnemolog.model.inspecting import Bucket, RawLine, Revision, Timeline, Told
-from mnemolog.model.times import hours_between, to_moment, to_text
+from mnemolog.model.times import hours_between, known_moment, to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import filters as filtering
 from mnemolog.policy.importance import importance
@@ -181,7 +181,7 @@ class Leafing(Counting):
                 accesses=one.uses,
                 last_access=one.used,
                 hidden_at=one.died,
-                hidden_until=to_text(to_moment(one.died) + days) if one.died else None,
+                hidden_until=to_text(known_moment(one.died) + days) if one.died else None,
                 redactions=one.redactions,
             )
 

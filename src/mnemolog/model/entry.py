@@ -1,7 +1,7 @@
 """The entry: one immutable record, one line of a log."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -11,11 +11,17 @@ from mnemolog.model.times import is_later
 FORMAT = 1
 
 TYPES = ("conversation", "decision", "finding", "preference", "note", "event")
+# So far an index counts; a log would be a terabyte long before it gets there.
+MAX_SEQ = 2**32 - 1
+
 MARKS = ("tombstone", "undelete", "erased")
 SCOPES = ("run", "session", "agent", "user", "shared")
 ORIGINS = ("user", "agent", "tool", "recall", "import")
 
 _PLURALS = {f"{name}s": name for name in TYPES}
+
+
+Number = Annotated[int, msgspec.Meta(ge=1, le=MAX_SEQ)]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,7 +33,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     timestamp: str
     at: str | None = None
     created: str | None = None
-    first_seq: int | None = None
+    first_seq: Number | None = None
     type: str
     scope: str = "session"
     origin: str
@@ -45,7 +51,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     references: tuple[str, ...] = ()
     importance: float | None = None
     metadata: dict[str, Any] = {}
-    seq: int = 0
+    seq: Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)] = 0
     sum: str = ""
 
     @property

@@ -11,6 +11,8 @@ SKEW = timedelta(minutes=5)
 DAY = 86_400_000
 """Milliseconds."""
 
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
 # Up to here a float tells every microsecond from the next whole second.
 _EXACT = 2**32
 
@@ -32,6 +34,15 @@ def _second(seconds: int) -> str:
 def to_moment(text: str) -> datetime:
     """Read back what `to_text` wrote."""
     return datetime.fromisoformat(text)
+
+
+def known_moment(text: str) -> datetime:
+    """The same of what somebody else may have written: no time at all is as good as a wrong one."""
+    try:
+        moment = to_moment(text)
+    except ValueError:
+        return _EPOCH
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def normalise(value: object, what: str = "timestamp") -> str:
@@ -60,9 +71,9 @@ def _moment_of(value: object) -> datetime:
 
 def hours_between(earlier: str, later: datetime) -> float:
     """Hours from a stored timestamp to a moment; never negative, so the future counts as now."""
-    return max(0.0, (later - to_moment(earlier)).total_seconds() / 3600)
+    return max(0.0, (later - known_moment(earlier)).total_seconds() / 3600)
 
 
 def is_later(stamp: str, than: str) -> bool:
     """Whether one stored timestamp lies after another by more than clocks may disagree."""
-    return stamp > than and to_moment(stamp) - to_moment(than) > SKEW
+    return stamp > than and known_moment(stamp) - known_moment(than) > SKEW

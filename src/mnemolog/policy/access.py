@@ -25,6 +25,9 @@ class Viewer(NamedTuple):
 
 OWNER = Viewer()
 
+# A scope of a later version is none of these: who wrote it is sure to be meant, others are not.
+_OPEN = ("session", "user", "shared")
+
 
 class Scoped(Protocol):
     """Anything that says who wrote it and for whom."""
@@ -47,7 +50,7 @@ def may_see_session(viewer: Viewer, agent_ids: Sequence[str], user_id: str | Non
 
 def may_see(viewer: Viewer, item: Scoped) -> bool:
     """What is scoped to an agent or a run is for that agent alone; the rest is for the session."""
-    if viewer.agent is None or item.scope not in ("agent", "run"):
+    if viewer.agent is None or item.scope in _OPEN:
         return True
     return item.agent_id in viewer.agents
 
