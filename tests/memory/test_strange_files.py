@@ -133,6 +133,42 @@ def test_an_edited_manifest_costs_its_session_alone(edited):
     assert edited.add_conversation("well", role="user", content="more").durable
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"agent_ids": ["architect", "analyst", "architect"]},
+        {"archived_at": "x"},
+        {"archived_at": "2026-11-15T09:00:00.000Z"},
+    ],
+    ids=str,
+)
+def test_an_edit_that_says_nothing_wrong_costs_nothing(root, memory, clock, edit):
+    for name in ("well", "ill"):
+        memory.create_session("u1", session_id=name, agent_ids=["architect"])
+        memory.add_conversation(name, role="user", content="We need ACID.")
+    memory.close()
+    path = root / "sessions/ill/manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **edit}))
+    with Memory.open(root, clock=clock, environ={}) as opened:
+        found = {hit.entry.session_id for hit in opened.query(None, text="ACID")}
+        assert found == {"well", "ill"}
+        assert opened.load_session("ill").state == "active"
+        assert [one.state for one in opened.list_sessions()] == ["active", "active"]
+        opened.for_agent("architect").add_memory("ill", id="more", content="and more")
+        opened.erase("ill", {"ids": ["more"]})
+        opened.archive_session("ill")
+        opened.restore_session("ill")
+        assert len(opened.get_entries("ill")) == 1
+
+
+def test_a_time_that_is_none_in_the_audit_keeps_no_maintenance_from_being_done(root, memory, sid):
+    memory.maintain()
+    line = {"v": 1, "id": "x", "at": "x", "action": "purge", "before": "", "sum": "x"}
+    with (root / "audit.jsonl").open("a") as audit:
+        audit.write(json.dumps(line) + "\n")
+    memory.maintain()
+
+
 def test_an_edited_sidecar_costs_its_session_alone(root, memory, clock):
     for name in ("well", "ill"):
         memory.create_session("u1", session_id=name)

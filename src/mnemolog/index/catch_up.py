@@ -229,7 +229,7 @@ def _update_facts(db: sqlite3.Connection, log: int, manifest: Manifest) -> None:
         ),
     )
     db.execute("DELETE FROM log_agent WHERE log = ?", (log,))
-    rows = [(agent, log) for agent in manifest.agent_ids]
+    rows = [(agent, log) for agent in dict.fromkeys(manifest.agent_ids)]
     db.executemany("INSERT INTO log_agent VALUES (?, ?)", rows)
 
 

@@ -47,7 +47,8 @@ def parse(content: bytes, folder: str, versions: Versions = CURRENT) -> Manifest
             f"{folder}/{NAME} cannot be used: {wrong}.",
             advice="Correct it, or let `mnemolog doctor --repair` rebuild it from the segments.",
         )
-    return found
+    # Only a sidecar tells that; whoever believed it here would look for the session elsewhere.
+    return msgspec.structs.replace(found, archived_at=None)
 
 
 def flaw(found: Manifest, versions: Versions) -> str:
