@@ -161,12 +161,16 @@ def test_an_edit_that_says_nothing_wrong_costs_nothing(root, memory, clock, edit
         assert len(opened.get_entries("ill")) == 1
 
 
-def test_a_time_that_is_none_in_the_audit_keeps_no_maintenance_from_being_done(root, memory, sid):
-    memory.maintain()
-    line = {"v": 1, "id": "x", "at": "x", "action": "purge", "before": "", "sum": "x"}
+def test_a_time_that_is_none_in_the_audit_is_no_purge_that_somebody_agreed_to(root, memory, sid):
+    memory.add_memory(sid, content="x")
+    before = memory.maintain().notes
+    assert "has to be confirmed" in before[0]
+    line = {"v": 1, "id": "x", "at": "x", "action": "purge", "before": "0" * 64, "sum": "x"}
     with (root / "audit.jsonl").open("a") as audit:
-        audit.write(json.dumps(line) + "\n")
-    memory.maintain()
+        audit.write(json.dumps(line, separators=(",", ":")) + "\n")
+    assert memory.readable_audit()[-1].at == "x"
+    assert memory.purge_runs().last is None
+    assert memory.maintain().notes[:1] == before
 
 
 def test_an_edited_sidecar_costs_its_session_alone(root, memory, clock):

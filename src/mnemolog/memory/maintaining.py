@@ -6,7 +6,7 @@ from mnemolog.errors import MnemologError, SessionNotFoundError
 from mnemolog.memory.archiving import Archiving
 from mnemolog.memory.purging import MAINTAIN, Purging
 from mnemolog.model.maintenance import Maintenance, Purge
-from mnemolog.model.times import known_moment
+from mnemolog.model.times import to_moment
 from mnemolog.policy import schedule
 from mnemolog.policy.compartments import is_left
 from mnemolog.ports import Progress
@@ -97,7 +97,7 @@ class Maintaining(Archiving, Purging):
         if not privacy.auto_purge:
             return False
         planned = schedule.parse(privacy.purge_schedule).last(self._clock.now().astimezone())
-        return planned is not None and (last is None or known_moment(last) < planned)
+        return planned is not None and (last is None or to_moment(last) < planned)
 
     def _left_runs(self, failed: _Failed) -> list[LeftRun]:
         """The runs that nobody has ended, and that have been silent for a week."""

@@ -9,7 +9,7 @@ from mnemolog.errors import CorruptionError, SchemaInvalidError, SessionError
 from mnemolog.memory.base import Base
 from mnemolog.model import plain
 from mnemolog.model.forgetting import Verification
-from mnemolog.model.times import to_text
+from mnemolog.model.times import is_moment, to_text
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.forms import needles
 from mnemolog.ports import LogKey, Progress
@@ -72,7 +72,8 @@ class Proving(Base):
         """When this root was last purged, by what can be read; None if it never was, so that
         nobody agreed yet."""
         lines = self._keeper.audited(is_strict=False)
-        return max((line.at for line in lines if line.action == PURGE), default=None)
+        told = (line.at for line in lines if line.action == PURGE)
+        return max(filter(is_moment, told), default=None)
 
     def _reason(self, given: object, session_id: str | None = None) -> str:
         """A reason as it is kept: short, and without secrets, by the rules of its session too."""

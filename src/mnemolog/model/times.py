@@ -36,6 +36,14 @@ def to_moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def is_moment(text: str) -> bool:
+    """Whether something is a moment, wherever it is read."""
+    try:
+        return to_moment(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
 def known_moment(text: str) -> datetime:
     """The same of what somebody else may have written: no time at all is as good as a wrong one."""
     try:
