@@ -33,7 +33,7 @@ def test_it_shows_the_block_and_no_control_characters(ask):
 
 def test_it_is_exact_for_programs_and_keeps_the_budget(ask):
     found = json.loads(ask("harbour", "talk", "--json", "--max-tokens", "60"))
-    assert set(found) == {"text", "tokens", "sources", "omitted", "weights"}
+    assert set(found) == {"text", "tokens", "sources", "omitted", "weights", "homes"}
     assert found["tokens"] <= 60
     assert found["omitted"] + len(found["sources"]) == 2
     assert "more did not fit" in ask("harbour", "talk", "--max-tokens", "60")

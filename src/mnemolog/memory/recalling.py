@@ -58,6 +58,7 @@ class Recalling(Getting, Finding):
             sources=block.sources,
             omitted=block.omitted,
             weights=block.weights,
+            homes=block.homes,
         )
 
     def _profile(self, session_id: str | None) -> list[Entry]:

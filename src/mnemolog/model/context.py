@@ -14,3 +14,5 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """How many entries did not fit."""
     weights: tuple[int, ...] = ()
     """How many tokens each of the sources takes, about."""
+    homes: tuple[str, ...] = ()
+    """The session of each of them, or the user of a node; empty where it is in neither."""

@@ -47,6 +47,8 @@ class Block(NamedTuple):
     omitted: int
     weights: tuple[int, ...] = ()
     """How many tokens each of the entries takes, about."""
+    homes: tuple[str, ...] = ()
+    """The session of each of them, or the user of a node."""
 
 
 def tokens(text: str) -> int:
@@ -145,7 +147,8 @@ def assemble(
         return Block("", (), omitted)
     sources = tuple(one for section in sections for one in section.sources)
     weights = tuple(one for section in sections for one in section.weights)
-    return Block("\n".join([opening, *lines, closing]), sources, omitted, weights)
+    homes = tuple(one for section in sections for one in section.homes)
+    return Block("\n".join([opening, *lines, closing]), sources, omitted, weights, homes)
 
 
 def _fill(sections: list["_Section"], room: int) -> None:
@@ -170,6 +173,12 @@ class _Section:
     def sources(self) -> list[str]:
         """The ids of what was taken."""
         return [entry.id for entry in self._part.entries[: len(self._texts)]]
+
+    @property
+    def homes(self) -> list[str]:
+        """The session of each of them, or the user of a node."""
+        taken = self._part.entries[: len(self._texts)]
+        return [(one.user_id if is_node(one) else one.session_id) or "" for one in taken]
 
     @property
     def weights(self) -> list[int]:

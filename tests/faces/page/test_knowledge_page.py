@@ -51,6 +51,19 @@ def test_a_node_shows_what_it_rests_on_who_links_to_it_and_which_links_are_dead(
     expect(page).to_have_url(f"{tab.server.url}{PAY}")
 
 
+def test_what_a_model_would_be_told_leads_to_entries_and_nodes(tab: Tab):
+    page = tab.open("/search?q=payment+system+and+backups&view=context")
+    items = page.get_by_role("table").get_by_role("row")
+    nodes = items.filter(has=page.locator(f"a[href^='/knowledge/{story.USER}/']"))
+    expect(nodes.first).to_be_visible()
+    expect(
+        items.filter(has=page.locator("a[href^='/sessions/sess-pay/entries/']"))
+    ).not_to_have_count(0)
+    expect(items.filter(has_not=page.get_by_role("link"))).to_have_count(1)  # the heading
+    page.locator(f"a[href='{PAY}']").click()
+    expect(page).to_have_url(f"{tab.server.url}{PAY}")
+
+
 def test_a_backlink_is_followed_and_the_way_back_leads_here(tab: Tab):
     page = tab.open(PAY)
     page.get_by_role("region", name="Backlinks").get_by_role("link", name="Bo", exact=True).click()

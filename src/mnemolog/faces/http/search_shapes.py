@@ -110,10 +110,11 @@ class Ask(Body):
 
 
 class ContextItem(msgspec.Struct, kw_only=True):
-    """One thing that a model is told."""
+    """One thing that a model is told; `home` is the session of an entry, or the user of a node."""
 
     kind: str
     id: str
+    home: str
     tokens: int
     why: str
 

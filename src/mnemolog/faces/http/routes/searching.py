@@ -124,15 +124,13 @@ def context(caller: Asking, data: JSONBody[Ask]) -> ContextBlock:
         text=block.text,
         tokens=block.tokens,
         omitted=block.omitted,
-        items=[
-            _item(one, weight) for one, weight in zip(block.sources, block.weights, strict=True)
-        ],
+        items=[_item(*one) for one in zip(block.sources, block.weights, block.homes, strict=True)],
     )
 
 
-def _item(identifier: str, weight: int) -> ContextItem:
+def _item(identifier: str, weight: int, home: str) -> ContextItem:
     kind = "node" if "/" in identifier or identifier.endswith(".md") else "entry"
-    return ContextItem(kind=kind, id=identifier, tokens=weight, why="")
+    return ContextItem(kind=kind, id=identifier, tokens=weight, why="", home=home)
 
 
 ROUTES = [search, context]

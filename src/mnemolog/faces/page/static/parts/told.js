@@ -3,6 +3,7 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { post } from "../lib/api.js";
 import { count, plural } from "../lib/format.js";
 import { useLoad } from "../lib/load.js";
+import { nodeHref } from "../lib/nodes.js";
 import { change, entryHref, here, href, route } from "../lib/route.js";
 import { Select } from "./choices.js";
 import { bdi, seen } from "./glyph.js";
@@ -10,13 +11,11 @@ import { Loaded } from "./trouble.js";
 
 const BUDGETS = [500, 1000, 2000, 4000, 8000];
 
-/** The session of an item and how it begins, as the block says it. */
-function partOf(text, id) {
+/** How an item begins, as the block says it. */
+function begun(text, id) {
   const mark = [`- [${id}]`, `- [${JSON.stringify(id)}]`].find((one) => text.includes(one));
-  const [head, ...lines] = mark ? text.slice(text.indexOf(mark) + mark.length).split("\n", 6) : [""];
-  const said = lines.filter((line) => line.startsWith("  | ")).map((line) => line.slice(4)).find((line) => line.length > 8) ?? lines[0]?.slice(4);
-  const home = /^ session ("(?:[^"\\]|\\.)*"|\S+)/.exec(head)?.[1] ?? null;
-  return { home: home?.startsWith('"') ? JSON.parse(home) : home, said };
+  const lines = mark ? text.slice(text.indexOf(mark) + mark.length).split("\n", 6).slice(1) : [];
+  return lines.filter((line) => line.startsWith("  | ")).map((line) => line.slice(4)).find((line) => line.length > 8) ?? lines[0]?.slice(4);
 }
 
 export function ContextBlock({ q }) {
@@ -30,7 +29,7 @@ export function ContextBlock({ q }) {
       <p><strong data-tokens>${plural(found.tokens, "token")}</strong> <span class="quiet">of ${count(Number(budget))} · ${plural(found.items.length, "item")}${found.omitted ? ` · ${count(found.omitted)} did not fit` : ""}</span></p>
       <div class="columns"><section><h2>The block, exactly</h2><pre class="card exact" tabindex="0" aria-label="The block, exactly">${seen(found.text)}</pre></section>
       ${found.items.length > 0 && html`<section><h2>What it is made of</h2><table><thead><tr><th scope="col">item</th><th scope="col" class="num">tokens</th></tr></thead><tbody>${found.items.map((one) => {
-        const { home, said } = partOf(found.text, one.id), words = bdi(said || one.id, 90);
-        return html`<tr key=${one.id} title=${one.id}><td>${one.kind === "entry" && home ? html`<a href=${entryHref(home, one.id)}>${words}</a>` : words}</td><td class="num">${count(one.tokens)}</td></tr>`;
+        const words = bdi(begun(found.text, one.id) || one.id, 90), leads = one.kind === "entry" ? entryHref : nodeHref;
+        return html`<tr key=${one.id} title=${one.id}><td>${one.home ? html`<a href=${leads(one.home, one.id)}>${words}</a>` : words}</td><td class="num">${count(one.tokens)}</td></tr>`;
       })}</tbody></table></section>`}</div>`}</></div>`;
 }
