@@ -7,6 +7,7 @@ import pytest
 from mnemolog import Memory
 from mnemolog.errors import SizeLimitError
 from mnemolog.settings import Settings
+from mnemolog.stores.files import root_size
 from mnemolog.stores.files.root_size import RootSize
 from tests.log.disks import RecordingDisk, open_on
 
@@ -15,8 +16,9 @@ LIMIT = 40_000
 
 
 @pytest.fixture
-def small(root, clock):
-    """A memory whose root may hold 40,000 bytes."""
+def small(root, clock, monkeypatch):
+    """A memory whose root may hold 40,000 bytes; measuring is cheap on a busy machine, too."""
+    monkeypatch.setattr(root_size, "_PAUSE", 0.0)
     settings = {"storage.max_root_size_mb": LIMIT / MIB}
     with Memory.open(root, settings=settings, clock=clock, environ={}) as memory:
         yield memory
