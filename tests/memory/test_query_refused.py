@@ -150,16 +150,24 @@ def test_the_field_that_was_probably_meant_is_named(wide, wrong, meant):
     assert meant in caught.value.advice
 
 
-@pytest.mark.parametrize("name", ["strat", "start", "ends", "all_tag", "is_quite", "unownd"])
+@pytest.mark.parametrize("name", ["strat", "start", "ends", "all_tag", "unownd"])
 def test_advice_names_only_fields_that_a_query_takes(wide, name):
     with pytest.raises(InvalidQueryError) as caught:
         wide.query(None, {name: "2026-01-01"})
-    for given_name in ("'start'", "'end'", "is_quiet", "unowned"):
+    for given_name in ("'start'", "'end'", "unowned"):
         assert given_name not in caught.value.advice
 
 
 def test_a_query_as_an_object_may_hold_what_only_we_fill_in(wide):
-    assert ids(wide.query(None, Query(is_quiet=True, unowned="ann"))) == ids(wide.query())
+    assert ids(wide.query(None, Query(unowned="ann"))) == ids(wide.query())
+
+
+@pytest.mark.parametrize("value", ["yes", 1, [], "true"])
+def test_quiet_is_true_or_false(wide, value):
+    with pytest.raises(InvalidQueryError, match="quiet must be true or false"):
+        wide.query(quiet=value)
+    with pytest.raises(InvalidQueryError, match="quiet must be true or false"):
+        wide.context(query="x", quiet=value)
 
 
 @few

@@ -29,13 +29,14 @@ class Recalling(Getting, Finding):
         *,
         max_tokens: int = _DEFAULT_TOKENS,
         run: "Run | None" = None,
+        quiet: bool = False,
     ) -> Context:
         """Assemble what a model should know now, as marked data within a budget of tokens.
 
         First the profile (the preferences in force), then the run's notes and the plan, then the
         entries and nodes that fit the query best: of all sessions of the session's user, or without
         a session of all that this handle may see. Where not everything fits, long ones come as the
-        passages that bear on the query.
+        passages that bear on the query. What is shown `quiet`ly does not count as recalled.
         """
         budget = plain.count(max_tokens, "max_tokens") or 0
         if not isinstance(query, str):
@@ -46,7 +47,7 @@ class Recalling(Getting, Finding):
         if run is not None:
             parts += [Part("Notes of this run", run.notes("run")), Part("Plan", run.notes("plan"))]
         known = {entry.id for part in parts for entry in part.entries}
-        recalled = self._recalled(session_id, query) if query.strip() else []
+        recalled = self._recalled(session_id, query, quiet) if query.strip() else []
         news = [one for one in recalled if one.id not in known]
         parts.append(Part("Recalled", news, query))
         block = assemble(parts, budget)
@@ -64,13 +65,13 @@ class Recalling(Getting, Finding):
     def _profile(self, session_id: str | None) -> list[Entry]:
         return [] if session_id is None else list(self.get_preferences(session_id))
 
-    def _recalled(self, session_id: str | None, query: str) -> list[Entry]:
+    def _recalled(self, session_id: str | None, query: str, quiet: bool) -> list[Entry]:
         """What is recalled for one user never shows what was said with another one."""
         user = None if session_id is None else self._manifest(session_id).user_id
         if user is not None:
-            found = self._of(user).query(text=query, limit=_MOST_HITS, kinds=KINDS)
+            found = self._of(user).query(text=query, limit=_MOST_HITS, kinds=KINDS, quiet=quiet)
             return [hit.entry for hit in found]
-        hits = self.query(text=query, limit=_MOST_HITS, kinds=KINDS)
+        hits = self.query(text=query, limit=_MOST_HITS, kinds=KINDS, quiet=quiet)
         if session_id is None:
             return [hit.entry for hit in hits]
         return [hit.entry for hit in hits if self._is_nobodys(hit)]

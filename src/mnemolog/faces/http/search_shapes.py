@@ -29,6 +29,7 @@ class Search(Body):
     include_archived: bool = False
     as_of: str | None = None
     facets: bool = True
+    quiet: bool = False
 
 
 class WhyPart(msgspec.Struct, kw_only=True):
@@ -107,6 +108,7 @@ class Ask(Body):
     session_id: str | None = None
     agent_id: str | None = None
     budget_tokens: int = 2000
+    quiet: bool = False
 
 
 class ContextItem(msgspec.Struct, kw_only=True):

@@ -124,7 +124,7 @@ class FilesFinder:
                 if not moved(self._disk, files):
                     break  # else a log was rewritten meanwhile, and the index is told so
         there = [(entry, one) for entry, one in read if entry is not None]
-        if not query.is_quiet:
+        if not query.quiet:
             with self._mutex:
                 self._note(there, now)
         hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from litestar import post
@@ -74,9 +75,15 @@ def _asked(data: Search) -> dict[str, Any]:
 
 
 def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
-    limit = _DEEP if data.facets else data.limit
-    more = {"include_archived": True} if data.include_archived else {}
-    hits = memory.query(data.session_id, {**asked, "limit": limit}, **more)
+    if data.include_archived:
+        asked = {**asked, "include_archived": True}
+    look = partial(memory.query, data.session_id, asked)
+    if data.facets:
+        hits = look(limit=_DEEP, quiet=True)
+        if not data.quiet:  # what is shown is recalled; what is only counted is not
+            look(limit=data.limit)
+    else:
+        hits = look(limit=data.limit, quiet=data.quiet)
     if data.as_of is None:
         return hits
     if data.session_id is None:
@@ -90,7 +97,7 @@ def _nodes(memory: Memory, data: Search) -> list[NodeHit]:
     """The nodes that fit; a filter by what only entries have leaves none."""
     if data.types or data.tags or data.agents or data.references:
         return []
-    given: dict[str, Any] = {"limit": data.limit}
+    given: dict[str, Any] = {"limit": data.limit, "quiet": data.quiet}
     if data.time_range is not None:
         given["time_range"] = data.time_range
     if not data.users:
@@ -119,7 +126,8 @@ def _facets(hits: Hits, nodes: int) -> SearchFacets:
 def context(caller: Asking, data: JSONBody[Ask]) -> ContextBlock:
     """Exactly the block that `memory.context()` gives for a question, and what it is made of."""
     memory = caller.memory if data.agent_id is None else caller.as_agent(data.agent_id)
-    block = memory.context(data.session_id, data.text, max_tokens=data.budget_tokens)
+    given: dict[str, Any] = {"max_tokens": data.budget_tokens, "quiet": data.quiet}
+    block = memory.context(data.session_id, data.text, **given)
     return ContextBlock(
         text=block.text,
         tokens=block.tokens,

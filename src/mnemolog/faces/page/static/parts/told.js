@@ -22,7 +22,7 @@ export function ContextBlock({ q }) {
   const { agent, session, budget = "2000" } = route.value.query;
   const [text, wait] = useState(q);
   useEffect(() => { const timer = setTimeout(() => wait(q), 200); return () => clearTimeout(timer); }, [q]);
-  const load = useLoad((stop) => post("/context", { text, session_id: session || null, budget_tokens: Number(budget) }, { signal: stop }), ["context", text, session, budget]);
+  const load = useLoad((stop) => post("/context", { text, session_id: session || null, budget_tokens: Number(budget), quiet: true }, { signal: stop }), ["context", text, session, budget]);
   return html`<div class="stack"><div class="row"><${Select} label="Budget" value=${budget} options=${BUDGETS.map((one) => [one, `${count(one)} tokens`])} choose=${(one) => change({ budget: one })} />
       ${session && html`<span class="chip">session ${bdi(session)} <a href=${here({ session: "" })}>all</a></span>`}${agent && html`<span class="chip">as ${bdi(agent)}</span>`}</div>
     <${Loaded} load=${load}>${(found) => html`

@@ -23,7 +23,7 @@ function wanted() {
   const { q = "", kind, when, sort, min, scorer, session, n } = route.value.query;
   const agents = listed("agents");
   return {
-    text: q, types: listed("types"), tags: listed("tags"), limit: Math.min(200, Number(n) || FEW), session_id: session || null,
+    text: q, quiet: true, types: listed("types"), tags: listed("tags"), limit: Math.min(200, Number(n) || FEW), session_id: session || null,
     ...(agents.length && { agents }), ...(kind && { kinds: [kind] }), ...(when && { time_range: when }), ...(sort && { sort }), ...(min && { min_relevance: Number(min) }), ...(scorer && { scorer }),
     ...(!q.trim() && !sort && { sort: "time_desc" }),
   };
