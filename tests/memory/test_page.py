@@ -29,6 +29,12 @@ def test_every_verb_is_on_the_page_once():
     assert "get_entries(session_id, filters=None, /, *, types=None, after=0, " in page()
 
 
+def test_a_context_manager_is_told_as_one():
+    for name, entered in {"brought_back": "None", "lease_session": "bool"}.items():
+        line = next(one for one in page().splitlines() if one.startswith(f"- `{name}("))
+        assert f"→ AbstractContextManager[{entered}]`" in line
+
+
 def test_the_examples_run_one_after_the_other(tmp_path):
     examples = re.findall(r"```python\n(.*?)```", page(), re.DOTALL)
     done = subprocess.run(

@@ -6,7 +6,9 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import AbstractContextManager
+from types import GenericAlias
+from typing import Any, get_args
 
 from mnemolog.memory import Memory
 
@@ -173,8 +175,16 @@ def signature(verb: Callable[..., Any]) -> str:
         else one
         for one in own if one.name != "self"
     ]  # fmt: skip
-    gives = _MODULES.sub("", inspect.formatannotation(found.return_annotation)).replace("'", "")
-    return f"{inspect.Signature(shown)} → {gives}"
+    given = _MODULES.sub("", inspect.formatannotation(gives(verb))).replace("'", "")
+    return f"{inspect.Signature(shown)} → {given}"
+
+
+def gives(verb: Callable[..., Any]) -> Any:
+    """What a verb gives, to whoever calls it: a generator may stand for a context manager."""
+    said = inspect.signature(verb).return_annotation
+    if inspect.isgeneratorfunction(inspect.unwrap(verb)) and not inspect.isgeneratorfunction(verb):
+        return GenericAlias(AbstractContextManager, get_args(said)[:1])
+    return said
 
 
 class _Told(str):
