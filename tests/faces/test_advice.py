@@ -1,4 +1,4 @@
-"""An error's advice fits whoever reads it: somebody who types, or a model that calls tools."""
+"""An error's advice fits whoever reads it: somebody who types or sends requests, or a model."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ import pytest
 import mnemolog
 from mnemolog.errors import MnemologError, NotAllowedError, no_session
 from mnemolog.faces.cli.advising import advice_of
+from mnemolog.faces.http.advising import advised
 from mnemolog.tools.answers import ASK, for_model, refused
 
 PYTHON = re.compile(r"\bhandle\b|Memory\.open|for_agent|for_user|get_entries|clear_session")
@@ -49,6 +50,8 @@ def test_there_is_advice_of_both_kinds_to_look_at():
 def test_nobody_is_told_what_they_cannot_do(advice):
     error = MnemologError("It is so.", advice=advice)
     assert not PYTHON.search(advice_of(error)), "on the command line there is no Python"
+    sent = advised(advice).replace("clear_session", "")  # which is an action of the API too
+    assert not PYTHON.search(sent), "over HTTP there is no Python either"
     told = for_model(error)
     assert not PYTHON.search(told)
     assert not COMMANDS.search(told), "a model types no commands"
@@ -59,6 +62,7 @@ def test_what_suits_everybody_is_left_as_it_is():
     error = MnemologError("It is so.", advice="Choose another id, or leave it out.")
     assert advice_of(error) == error.advice
     assert for_model(error) == str(error)
+    assert advised(error.advice) == error.advice
 
 
 def test_a_model_that_names_a_missing_session_is_told_whom_to_ask():

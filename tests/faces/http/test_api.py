@@ -75,6 +75,15 @@ def test_a_session_reads_in_windows_that_join_without_a_gap(owner):
     assert len(some["items"]) == 11  # 1, and 10 to 19
 
 
+@pytest.mark.parametrize("path", ["entries?around=x", "entries/x"])
+def test_an_entry_that_there_is_none_of_leads_to_the_route_that_lists_them(owner, session, path):
+    told = owner.get(f"/sessions/{session}/{path}")
+    assert (told.status_code, told.json()["code"]) == (404, "E_ENTRY_NOT_FOUND")
+    advice = "`GET /sessions/{session_id}/entries` lists what there is."
+    assert told.json()["advice"] == advice
+    assert owner.get(f"/sessions/{session}/entries").status_code == 200
+
+
 def test_the_raw_line_is_the_line_of_the_file(server, owner, session):
     entry = entries_of(owner, session)["items"][1]["entry"]["id"]
     raw = owner.get(f"/sessions/{session}/entries/{entry}/raw").json()

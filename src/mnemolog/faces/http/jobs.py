@@ -12,6 +12,7 @@ import msgspec
 
 from mnemolog.errors import MnemologError
 from mnemolog.faces.http import logs
+from mnemolog.faces.http.advising import advised
 from mnemolog.faces.http.passes import Scope, greediest, utc_now
 from mnemolog.faces.http.problems import RefusedError
 from mnemolog.model.times import to_text
@@ -208,7 +209,7 @@ class Jobs:
 
 def _told(error: BaseException) -> dict[str, Any]:
     if isinstance(error, MnemologError | RefusedError):
-        return {"code": error.code, "detail": error.message, "advice": error.advice}
+        return {"code": error.code, "detail": error.message, "advice": advised(error.advice)}
     logs.unexpected(error)
     return {"code": "E_UNEXPECTED", "detail": type(error).__name__, "advice": "See the log."}
 

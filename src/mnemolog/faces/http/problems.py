@@ -6,6 +6,7 @@ import msgspec
 
 from mnemolog import errors
 from mnemolog.errors import MnemologError
+from mnemolog.faces.http.advising import advised
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -107,7 +108,7 @@ def problem_of(error: Known, request_id: str = "") -> Problem:
         status=status,
         code=error.code,
         detail=error.message,
-        advice=error.advice,
+        advice=advised(error.advice),
         fields={str(field): error.message} if field else {},
         request_id=request_id,
         **extra,  # type: ignore[arg-type]
