@@ -138,6 +138,7 @@ TALK = [
         ({"chat.json": json.dumps(TALK)}, "chat"),
         ({"x.json": json.dumps({"id": "conv_1", "messages": TALK, "title": "Cat"})}, "conv_1"),
         ({"train.jsonl": json.dumps({"messages": TALK})}, "train-1"),
+        ({"lines.jsonl": "\n".join(map(json.dumps, TALK))}, "lines"),
         ({"all.json": json.dumps([{"messages": []}, {"messages": TALK}])}, "all-2"),
     ],
 )
@@ -150,6 +151,19 @@ def test_messages_become_a_conversation(memory, files, session):
     assert found[1].content == "What is this?"
     assert found[2].content["tool_calls"][0]["id"] == "c1"
     assert (found[3].origin, found[3].metadata) == ("tool", {"tool_call_id": "c1"})
+
+
+def test_a_message_on_each_line_is_one_talk_among_others(memory):
+    said = [{"role": "user", "content": "Go on."}] * 2
+    lines = [said[0], {"messages": said, "id": "other"}, {"words": 1}, said[1]]
+    files = {"talk.jsonl": "\n".join(map(json.dumps, lines))}
+    report = memory.import_from(files, "openai")
+    assert (report.stored, report.sessions["created"]) == ({"conversation": 4}, 2)
+    (refused,) = report.refused
+    assert (refused.line, refused.reason) == (3, "neither a message nor a list of messages")
+    assert [one.content for one in memory.get_entries("talk")] == ["Go on."] * 2
+    again = memory.import_from(files, "openai")
+    assert (again.stored, again.present) == ({}, {"conversation": 4})
 
 
 def test_unix_seconds_and_given_ids_are_taken(memory):

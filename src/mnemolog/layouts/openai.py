@@ -27,6 +27,8 @@ class _Talk(NamedTuple):
     facts: Mapping[str, Any]
     file: str
     line: int | None
+    first: int = 1
+    """The place of its first message."""
 
 
 def _is_message(value: object) -> bool:
@@ -50,8 +52,10 @@ def detect(source: FileSource) -> bool:
     for name in source.names():
         if name.endswith(".json") and _holds_messages(document(source, name)):
             return True
-        if name.endswith(".jsonl") and _is_talk(next(first_records(source, name), None)):
-            return True
+        if name.endswith(".jsonl"):
+            first = next(first_records(source, name), None)
+            if _is_talk(first) or _is_message(first):
+                return True
     return False
 
 
@@ -81,9 +85,18 @@ def _talks(source: FileSource, name: str) -> Iterator[_Talk | Refused]:
     elif name.endswith(".jsonl"):
         for line in records(source, name):
             if isinstance(line, Record):
-                yield _talk(line.value, stem, line.number, name, line.number)
+                yield _line(line, stem, name)
             else:
                 yield line
+
+
+def _line(line: Record, stem: str, file: str) -> _Talk | Refused:
+    """A talk of its own, or one message of the talk that the whole file is."""
+    if _is_talk(line.value):
+        return _talk(line.value, stem, line.number, file, line.number)
+    if _is_message(line.value):
+        return _Talk(stem, [line.value], {}, file, line.number, line.number)
+    return Refused(file, line.number, "neither a message nor a list of messages")
 
 
 def _talk(value: object, stem: str, number: int, file: str, line: int | None) -> _Talk | Refused:
@@ -103,7 +116,7 @@ def _entries(talk: _Talk) -> Iterator[Found]:
         metadata={"title": title} if isinstance(title, str) else {},
         file=talk.file,
     )
-    for place, message in enumerate(talk.messages, 1):
+    for place, message in enumerate(talk.messages, talk.first):
         if not _is_message(message):
             yield Refused(talk.file, talk.line, f"message {place} has no role")
         else:
