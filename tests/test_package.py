@@ -153,7 +153,7 @@ def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
                 assert [one.id for one in await view.list_sessions()] == [session.id]
             assert memory.settings == memory.sync.settings
             with pytest.raises(AttributeError, match="'AsyncMemory' object"):
-                _ = memory.nonsense
+                _ = memory.nonsense  # type: ignore[attr-defined]
 
     asyncio.run(check())
 
@@ -168,7 +168,7 @@ def test_async_memory_offers_every_verb(tmp_path):
             assert isinstance(memory.for_agent("architect"), AsyncMemory)
             assert isinstance(memory.for_user("u1"), AsyncMemory)
             with pytest.raises(AttributeError):
-                _ = memory.nonsense
+                _ = memory.nonsense  # type: ignore[attr-defined]
 
     asyncio.run(check())
 
@@ -191,12 +191,19 @@ def test_opening_takes_the_same_keywords_both_ways():
     assert list(awaited.parameters) == list(sync.parameters)
 
 
+@pytest.mark.parametrize("verb", ["open", "run", "watch"])
+def test_what_async_memory_does_in_its_own_way_takes_what_memory_takes(verb):
+    told = [inspect.signature(getattr(kind, verb)) for kind in (Memory, AsyncMemory)]
+    assert list(told[0].parameters.values()) == list(told[1].parameters.values())
+
+
 def test_awaited_verbs_do_what_the_plain_ones_do(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store") as memory:
             session = await memory.create_session("u1", agent_ids=["architect"])
             receipt = await memory.for_agent("architect").add_memory(session.id, content="hello")
             entry = await memory.get_memory(session.id, receipt.id)
+            assert entry is not None
             assert (entry.content, entry.agent_id) == ("hello", "architect")
             with pytest.raises(SchemaInvalidError):
                 await memory.add_memory(session.id, content="")

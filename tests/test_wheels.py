@@ -20,7 +20,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 ALONE = ["--no-deps", "--no-index"]
 CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 # What the core is made of: code, the page, the table of the default embedder, a prompt.
-ENDINGS = set(".py .typed .js .css .html .svg .json .npy .txt .md".split())
+ENDINGS = set(".py .pyi .typed .js .css .html .svg .json .npy .txt .md".split())
 
 EMBEDS = """
 import sys

@@ -7,17 +7,23 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Itera
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mnemolog.memory import DEFAULT_ROOT, Memory
 from mnemolog.memory.run import Run
-from mnemolog.model.query import Hit
+from mnemolog.model.query import Hit, Query
+from mnemolog.policy.compartments import Compartment
 from mnemolog.ports import Clock
 from mnemolog.ports.embedder import Embedder
 from mnemolog.settings import Settings
 
+if TYPE_CHECKING:
+    from mnemolog.memory.awaited import MemoryVerbs, RunVerbs
+else:  # the verbs come by `__getattr__`; the stub is for type checkers alone
+    MemoryVerbs = RunVerbs = object
 
-class AsyncMemory:
+
+class AsyncMemory(MemoryVerbs):
     """A `Memory` whose verbs are awaited; each runs in a thread and never blocks the loop."""
 
     def __init__(self, memory: Memory) -> None:
@@ -56,16 +62,36 @@ class AsyncMemory:
         """A view of one user's sessions."""
         return AsyncMemory(self.sync.for_user(user_id))
 
-    def run(self, *args: Any, **kwargs: Any) -> "AsyncRun":
+    def run(
+        self,
+        session_id: str,
+        *,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        compartments: Iterable[Compartment] = (),
+    ) -> "AsyncRun":
         """Open a run, as `Memory.run` does: `async with memory.run(session_id) as run`."""
-        return AsyncRun(functools.partial(self.sync.run, *args, **kwargs))
+        return AsyncRun(
+            functools.partial(
+                self.sync.run,
+                session_id,
+                run_id=run_id,
+                agent_id=agent_id,
+                compartments=compartments,
+            )
+        )
 
     async def watch(
-        self, *args: Any, stop: Event | None = None, **kwargs: Any
+        self,
+        query: Query | Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        after: Mapping[str, int] | None = None,
+        poll: float = 0.2,
+        stop: Event | None = None,
     ) -> AsyncIterator[Hit]:
         """Yield what is written from now on, as `Memory.watch` does; cancelling ends it."""
         over = _Over(stop)
-        begin = functools.partial(self.sync.watch, *args, **kwargs)
+        begin = functools.partial(self.sync.watch, query, session_id, after, poll)
         # The loop has few threads, and they are for what ends: as many watches would take them all.
         own = ThreadPoolExecutor(1)
         in_own = functools.partial(asyncio.get_running_loop().run_in_executor, own)
@@ -82,11 +108,14 @@ class AsyncMemory:
         """What is in force for the whole root; nothing to await."""
         return self.sync.settings
 
-    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    def _verb(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         verb = getattr(self.sync, name, None) if not name.startswith("_") else None
         if not callable(verb):
             raise AttributeError(f"'AsyncMemory' object has no attribute {name!r}")
         return _awaited(verb)
+
+    if not TYPE_CHECKING:  # which knows every verb, and so refuses what is none
+        __getattr__ = _verb
 
     def __dir__(self) -> list[str]:
         """What whoever types is offered: the verbs too, though none of them stands here."""
@@ -104,7 +133,7 @@ class AsyncMemory:
         await _to_the_end(self.sync.close)
 
 
-class AsyncRun:
+class AsyncRun(RunVerbs):
     """A run whose verbs are awaited; it is opened by `async with`, or by `await`.
 
     `sync` is the run itself, for what needs no waiting.
@@ -143,11 +172,14 @@ class AsyncRun:
     ) -> None:
         await _to_the_end(self.sync.end)
 
-    def __getattr__(self, name: str) -> Any:
+    def _found(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'AsyncRun' object has no attribute {name!r}")
         found = getattr(self.sync, name)
         return _awaited(found) if callable(found) else found
+
+    if not TYPE_CHECKING:
+        __getattr__ = _found
 
     def __dir__(self) -> list[str]:
         """What whoever types is offered, before the run is opened too."""

@@ -45,6 +45,14 @@ class Cleared(NamedTuple):
 class Run:
     """Notes by lifetime: of this run, of the session, and the plan; a context manager."""
 
+    memory: Writing
+    session_id: str
+    id: str
+    is_open: bool
+    handed: Handed
+    """What memory has handed out in this run."""
+    compartments: dict[str, Compartment]
+
     def __init__(
         self, memory: Writing, session_id: str, run_id: str, own: Iterable[Compartment] = ()
     ) -> None:
@@ -54,7 +62,6 @@ class Run:
         self.is_open = True
         self._settings = memory.settings.compartments
         self.handed = Handed()
-        """What memory has handed out in this run."""
         self.compartments = compartments.known(self._settings, own)
         self._got = Got()
 
