@@ -31,8 +31,11 @@ def test_every_write_leaves_a_mark_and_catching_up_removes_it(memory, sid, root)
     assert has_news()
     memory.close_session(sid)
     assert has_news()
+    memory.update_session(sid, metadata={"a": 2})
+    assert marks(root) == [sid]
     memory.delete_session(sid)
-    assert has_news()
+    assert marks(root) == [], "what is gone takes its mark along"
+    assert memory.list_sessions() == []
     assert not has_news(), "and a search alone leaves none"
 
 

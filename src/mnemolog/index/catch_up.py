@@ -7,7 +7,8 @@ The order keeps every write findable and nothing erased from coming back:
    out. If a log was rewritten while it was read, the transaction is rolled back and done again.
 
 A mark goes only while its note is there and nobody else can strike it out: whoever dies at any
-point leaves the one or the other behind.
+point leaves the one or the other behind. Where a log turns out to be gone, its name goes too, also
+out of the journal and of free pages; a sign in the database says so until that is done.
 """
 
 import sqlite3
@@ -16,8 +17,9 @@ from contextlib import suppress
 
 import msgspec
 
+from mnemolog import paths
 from mnemolog.errors import SessionCorruptError, StorageError
-from mnemolog.index import thinning, unlearned, uses
+from mnemolog.index import purging, thinning, unlearned, uses
 from mnemolog.index.build import Build
 from mnemolog.index.crew import Crew
 from mnemolog.index.database import UnfitError
@@ -31,6 +33,9 @@ from mnemolog.ports import Feed, News, Position, Progress
 # A transaction ends after so many rows, so that others get their turn; with the rest of the last
 # log they should fit into one segment.
 _ROWS = LARGEST - 1024
+
+# Logs that can be deleted as a whole; the others are noted whether they are there or not.
+_NAMED = f"{paths.SESSIONS}/"
 
 
 class _MovedError(Exception):
@@ -47,6 +52,7 @@ class CatchUp:
         self._command = command
         self.unread: set[str] = set()
         """The logs that could not be read, and are left out until they can be."""
+        self._gone: set[str] = set()
 
     def note(self, names: Iterable[str]) -> None:
         """Remember durably that these logs have to be read."""
@@ -76,12 +82,26 @@ class CatchUp:
         uses.settle(self._build)
         names = [name for (name,) in self._db.execute("SELECT name FROM pending ORDER BY name")]
         if not names:
+            self._let_go()
             return 0
         with Crew(self._build.quick_embedder(), self._command, self._build.identity) as crew:
             added = self._take_names(crew, names, progress)
         uses.settle(self._build)
         thinning.thin(self._build)
+        self._let_go()
         return added
+
+    def run_for(self, name: str) -> None:
+        """Read one log, whatever else has news."""
+        self.note([name])
+        with Crew(self._build.quick_embedder(), self._command, self._build.identity) as crew:
+            self._take_names(crew, [name], None)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Names of logs that are gone may be what they were deleted for."""
+        if purging.is_left(self._db):
+            purging.let_go(self._build, self._gone)
 
     def _take_names(self, crew: Crew, names: list[str], progress: Progress | None) -> int:
         added = done = 0
@@ -129,6 +149,9 @@ class CatchUp:
             self._leave_out(name)
             return []  # it stays pending until it can be read, and the others are searched
         self._db.execute("DELETE FROM pending WHERE name = ?", (name,))
+        if end is None and name.startswith(_NAMED):
+            self._gone.add(name)
+            purging.note_left(self._db)
         return [] if end is None else [(name, end)]
 
     def _leave_out(self, name: str) -> None:
@@ -186,8 +209,11 @@ def is_settled(build: Build) -> bool:
 
 
 def _is_idle(db: sqlite3.Connection) -> bool:
-    query = "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM use)"
-    return bool(db.execute(query).fetchone() == (0,))
+    query = (
+        "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM use)"
+        " OR EXISTS (SELECT 1 FROM meta WHERE key = ?)"
+    )
+    return bool(db.execute(query, (purging.LEFT,)).fetchone() == (0,))
 
 
 def _add_log(db: sqlite3.Connection, name: str) -> int:

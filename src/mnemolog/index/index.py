@@ -228,14 +228,21 @@ class Index:
     def purge(self, gone: Wiped | str) -> bool:
         """Forget entries, or a whole log, for good; if that cannot be, all of the index goes.
 
-        False if it could not even be thrown away.
+        False if it could not even be thrown away, or if a whole log is meant and there is no index.
         """
         if database.ident(self._folder) is None:
-            return True
+            return not isinstance(gone, str)  # its mark may be left
         with suppress(StorageError, LockTimeoutError):  # a full disk, or others for too long
-            if self._use(lambda build: purging.purge(build, gone)):
+            if self._use(lambda build: self._purged(build, gone)):
                 return True
         return self._is_thrown_away()
+
+    def _purged(self, build: Build, gone: Wiped | str) -> bool:
+        if not purging.purge(build, gone):
+            return False
+        if isinstance(gone, str):  # its mark goes, unless there is another one of its name by now
+            CatchUp(build, self._feed, self._second).run_for(gone)
+        return True
 
     def _is_thrown_away(self) -> bool:
         with self._mutex:

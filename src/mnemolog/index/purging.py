@@ -8,7 +8,9 @@ void before. SQLite overwrites what it deletes, and the journal is emptied at th
 import sqlite3
 import time
 from collections.abc import Collection
+from contextlib import suppress
 
+import msgspec
 import numpy as np
 
 from mnemolog.index import database, postings
@@ -23,6 +25,8 @@ _VARIABLES = 500
 _SHORTEST = 4
 # Stands in `meta` when rows were thinned out, whose words nobody can look for any more.
 THINNED = "thinned"
+# Stands there while the name of a log that is gone may still lie in the journal or in a free page.
+LEFT = "left"
 _OF_ROWS = (
     ("entry", "row"), ("tag", "row"), ("link", "source"), ("use", "row"), ("hidden", "row"),
     ("secret", "row"),
@@ -36,16 +40,42 @@ def purge(build: Build, gone: Wiped | str) -> bool:
         name = gone if isinstance(gone, str) else gone.log
         found = db.execute("SELECT id FROM log WHERE name = ?", (name,)).fetchone()
         rows = _void_rows(build, db, found[0] if found else None)
+        named: set[str] = set()
         if found and isinstance(gone, str):
             rows = np.union1d(rows, _rows_of(build, found[0]))
-            _remove_log(db, found[0])
+            named = _remove_log(db, found[0])
         elif found and isinstance(gone, Wiped):
             rows = np.union1d(rows, _rows_of_ids(db, found[0], gone))
             _settle_log(db, found[0], gone)
         gone_words = forget(build, db, rows.astype(np.uint32))
         gone_words |= forget_names(build, db, rows.astype(np.uint32))
-        gone_words |= set() if isinstance(gone, str) else gone.ids
+        gone_words |= named if isinstance(gone, str) else gone.ids
     return _empty_journal(build.db) and _is_rid_of(build, gone_words)
+
+
+def note_left(db: sqlite3.Connection) -> None:
+    """Remember, with what else is written, that a name was noted whose log is gone."""
+    db.execute("REPLACE INTO meta VALUES (?, 1)", (LEFT,))
+
+
+def is_left(db: sqlite3.Connection) -> bool:
+    """Whether such a name may still lie somewhere."""
+    return db.execute("SELECT 1 FROM meta WHERE key = ?", (LEFT,)).fetchone() is not None
+
+
+def let_go(build: Build, names: Collection[str]) -> None:
+    """See that no page holds these names; without any, that none holds what was deleted.
+
+    On a full disk, or if others read for too long, the next one does it.
+    """
+    with suppress(sqlite3.OperationalError):
+        if not _empty_journal(build.db):
+            return
+        if not names or build.holds([name.encode() for name in names]):
+            build.db.execute("VACUUM")
+        with build.writing() as db:
+            db.execute("DELETE FROM meta WHERE key = ?", (LEFT,))
+        _empty_journal(build.db)
 
 
 def _is_rid_of(build: Build, words: Collection[str]) -> bool:
@@ -101,10 +131,16 @@ def _settle_log(db: sqlite3.Connection, log: int, gone: Wiped) -> None:
             db.execute("UPDATE log SET sum = ? WHERE id = ?", (total, log))
 
 
-def _remove_log(db: sqlite3.Connection, log: int) -> None:
+def _remove_log(db: sqlite3.Connection, log: int) -> set[str]:
+    """Take a log out of the tables; gives how it is named there, beside what surrounds that."""
+    query = "SELECT name, session FROM log WHERE id = ?"
+    name, session = db.execute(query, (log,)).fetchone()
     for table in ("log_agent", "entry", "answer"):
         db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
     db.execute("DELETE FROM log WHERE id = ?", (log,))
+    # Alone, an id may be a word of many texts: it stands in the facts, and after a time.
+    facts = msgspec.json.encode({"session_id": session}).decode()[1:-1]
+    return {name} if session is None else {name, facts, f"Z{session}"}
 
 
 def forget(build: Build, db: sqlite3.Connection, rows: Rows) -> set[str]:

@@ -86,7 +86,7 @@ class LazyIndex:
 
     def purge(self, gone: Wiped | str) -> bool:
         """Forget a log's rows for good; False if all of the index has to go for that."""
-        return not self._is_there() or self._index().purge(gone)
+        return self._index().purge(gone) if self._is_there() else not isinstance(gone, str)
 
     def close(self) -> None:
         if self._made is not None:

@@ -36,7 +36,7 @@ from mnemolog.ports import LogKey
 from mnemolog.ports.keeping import Audited, Gone, Purge, Wiped
 from mnemolog.stores.files import naming
 from mnemolog.stores.files.archiving import at_home
-from mnemolog.stores.files.feed import log_name, mark
+from mnemolog.stores.files.feed import log_name, mark, unmark
 from mnemolog.stores.files.held import place_of
 from mnemolog.stores.files.serving.job_file import is_list
 from mnemolog.stores.files.uprooting import uproot, uproot_session
@@ -340,8 +340,8 @@ def _leave_no_copy(disk: Disk, session_id: str, purge: Purge) -> dict[str, int]:
             disk.sync_folder(room)
     log = paths.session_folder(session_id)
     learned = {} if is_new else uproot_session(disk, session_id, thorough(disk, purge))
+    mark(disk, log)  # another one of its name may have been read already; it goes with the rest
     thorough(disk, purge)(log)
-    mark(disk, log)
     return learned | {place: len(found) for place, found in copies.items() if found}
 
 
@@ -353,13 +353,15 @@ def thorough(disk: Disk, purge: Purge) -> Purge:
 def _discarder(disk: Disk) -> Purge:
     """The index is derived: what cannot be taken out of it goes with all of it."""
 
-    def discard(_: Wiped | str) -> bool:
+    def discard(gone: Wiped | str) -> bool:
         with _alone_with_index(disk):
             for name in disk.list(paths.INDEX):
                 found = disk.stat(f"{paths.INDEX}/{name}")
                 is_kept = name in GATES or is_list(name)
                 if found is not None and not found.is_folder and not is_kept:
                     disk.unlink(f"{paths.INDEX}/{name}")
+            if isinstance(gone, str):  # no mark is needed: the next index reads all logs
+                unmark(disk, gone)
         return True
 
     return discard

@@ -55,6 +55,11 @@ def mark(disk: Disk, name: str) -> tuple[str, ...]:
     return ()
 
 
+def unmark(disk: Disk, name: str) -> None:
+    """Remove a log's mark."""
+    disk.unlink(_mark_path(name))
+
+
 def _leave(disk: Disk, path: str) -> None:
     """Where the folder of the marks is gone, so may be marks: then all logs have to be read."""
     if disk.ident(paths.DIRTY) is None:
@@ -111,7 +116,7 @@ class FilesFeed:
 
     def unmark(self, name: str) -> None:
         """Remove a log's mark."""
-        self._disk.unlink(_mark_path(name))
+        unmark(self._disk, name)
         if name == _ALL:
             self._disk.mkdir(paths.DIRTY)
 

@@ -240,6 +240,8 @@ class FilesFinder:
         with self._mutex:
             if isinstance(gone, Wiped):
                 self._uses.drop(gone.log, gone.ids)
+            else:
+                self._uses.drop_log(gone)
             return self._index.purge(gone)
 
     def close(self) -> None:

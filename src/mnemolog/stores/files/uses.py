@@ -63,14 +63,20 @@ class Uses:
             return len(self._waiting) >= _MOST or time.monotonic() - self._since > _SECONDS
 
     def logs(self) -> set[str]:
-        """The logs whose uses wait to be written."""
+        """The logs whose uses wait to be written, as far as they are there."""
         with self._mutex:
-            return {name for name, _, _ in self._waiting if name.startswith(paths.SESSIONS)}
+            names = {name for name, _, _ in self._waiting if name.startswith(paths.SESSIONS)}
+        return {name for name in names if self._disk.ident(name) is not None}
 
     def drop(self, log: str, ids: Collection[str]) -> None:
         """Forget what was noted about these entries and not written yet."""
         with self._mutex:
             self._waiting = [one for one in self._waiting if one[0] != log or one[2].id not in ids]
+
+    def drop_log(self, log: str) -> None:
+        """Forget what was noted about a log and not written yet."""
+        with self._mutex:
+            self._waiting = [one for one in self._waiting if one[0] != log]
 
     def flush(self) -> None:
         """Append what was noted; the disk's errors cost only notes."""
