@@ -305,3 +305,78 @@ def test_what_was_exported_can_be_erased_and_brought_back(filled, tmp_path):
     with opened(tmp_path / "fresh") as fresh:
         fresh.import_from(tmp_path / "u1.json")
         assert told(fresh.export_subject(user_id="u1")) == told(filled.export_subject(user_id="u1"))
+
+
+# --- the notes of open runs
+
+
+def with_runs(memory):
+    """A session with two entries and a run of each of two agents; one of them has ended another."""
+    memory.create_session(session_id="talk", user_id="u1", agent_ids=["a", "b"])
+    memory.add_memory("talk", id="said", content="said", agent_id="a")
+    for agent in ("a", "b"):
+        run = memory.run("talk", run_id=f"run-{agent}", agent_id=agent)
+        run.save("run", f"noted by {agent}", id=f"note-{agent}", tags=["scratch"])
+        run.save("run", f"noted anew by {agent}", id=f"note-{agent}")
+        run.save("session", f"kept by {agent}", id=f"kept-{agent}")
+        run.get("run")
+    with memory.run("talk", run_id="over", agent_id="a") as over:
+        over.save("run", "ended", id="ended")
+
+
+def noted(text: str) -> dict[str, list[str]]:
+    """The contents of the notes by run, in all sessions of a document."""
+    sessions = json.loads(text)["sessions"]
+    runs = {run: notes for one in sessions for run, notes in one.get("runs", {}).items()}
+    assert all(each["run_id"] == run for run, notes in runs.items() for each in notes)
+    return {run: [each["content"] for each in notes] for run, notes in runs.items()}
+
+
+BOTH = {"run-a": ["noted anew by a"], "run-b": ["noted anew by b"]}
+
+
+def test_an_export_holds_the_notes_of_open_runs_by_their_run(memory):
+    with_runs(memory)
+    assert noted(memory.export_session("talk")) == BOTH
+    assert noted(memory.export_subject(user_id="u1")) == BOTH
+    assert noted(memory.export_subject()) == BOTH
+    assert told(memory.export_session("talk"))[0] == {"talk": ["said", "kept-a", "kept-b"]}
+    page = memory.export_session("talk", "markdown")
+    assert page.index("Notes of the open run run-a") < page.index("noted anew by a")
+    assert page.index("noted anew by a") < page.index("Notes of the open run run-b")
+    assert "ended" not in page
+    memory.end_run("talk", "run-a")
+    assert noted(memory.export_session("talk")) == {"run-b": BOTH["run-b"]}
+
+
+def test_an_agent_gets_the_notes_of_its_own_runs_alone(memory):
+    with_runs(memory)
+    assert noted(memory.export_subject(agent_id="b")) == {"run-b": BOTH["run-b"]}
+    for form in ("json", "jsonl", "markdown"):
+        text = memory.for_agent("b").export_session("talk", form)
+        assert "noted anew by b" in text
+        assert "noted anew by a" not in text
+        assert "run-a" not in text
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_an_import_tells_that_it_leaves_notes_of_runs_out(memory, tmp_path, form):
+    with_runs(memory)
+    report = memory.export_to(tmp_path / f"out.{form}", form, user_id="u1")
+    assert report.entries["note"] == 4
+    assert report.written_entries == 5
+    with opened(tmp_path / "there") as there:
+        taken = there.import_from(tmp_path / f"out.{form}")
+        assert dict(taken.skipped) == {"a note of an open run": 2}
+        assert taken.refused_total == 0
+        assert {one.id for one in there.get_entries("talk")} == {"said", "kept-a", "kept-b"}
+        assert there.left_runs() == []
+
+
+@pytest.mark.parametrize("layout", ["four-files", "one-log", "memory-json", "work-agent", "nodes"])
+def test_a_layout_without_a_place_for_notes_of_runs_counts_them(memory, tmp_path, layout):
+    with_runs(memory)
+    report = memory.export_to(tmp_path / "out", layout)
+    assert report.left_out["a note of an open run"] == 2
+    written = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not [text for text in written if "noted anew" in text]

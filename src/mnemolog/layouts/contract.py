@@ -10,6 +10,9 @@ from mnemolog.model.session import Session
 NODE = "a node of the graph"
 """Why a node is left out, by a layout or by an import."""
 
+RUN_NOTE = "a note of an open run"
+"""The same of what a run has noted that has not ended."""
+
 
 class Line(NamedTuple):
     """A line without its newline; None stands for one that is too long to be read."""
@@ -115,6 +118,16 @@ class SessionOut(NamedTuple):
     decay_config: Mapping[str, Any] = {}
     tombstones: Sequence[Tombstone] = ()
     warnings: Sequence[str] = ()
+    runs: Mapping[str, Sequence[Entry]] = {}
+    """What each run has noted that has not ended."""
+
+    def notes(self) -> Iterator[Entry]:
+        """The notes of all these runs."""
+        return (note for run in self.runs.values() for note in run)
+
+    def of_runs(self) -> "Iterator[LeftOut]":
+        """The same, for a layout that has no place for them."""
+        return (LeftOut(note.id, RUN_NOTE) for note in self.notes())
 
 
 class Bundle(NamedTuple):

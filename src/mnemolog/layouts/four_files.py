@@ -158,6 +158,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     """A folder for each session, and what is shared."""
     for one in bundle.sessions:
         yield from _write_session(one)
+        yield from one.of_runs()
     if bundle.users:
         users = {user: list(map(_beside_record, own)) for user, own in bundle.users.items()}
         yield FileOut(_USERS, output.pretty({"version": VERSION, "users": users}))

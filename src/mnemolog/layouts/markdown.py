@@ -35,7 +35,13 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
 def _session(one: SessionOut) -> list[str]:
     return [f"## Session {_one_line(one.session.id)}\n", _facts(one.session),
             *(f"**Skipped:** {_one_line(text)}\n" for text in one.warnings),
-            *_entries(one.entries)]  # fmt: skip
+            *_entries(one.entries), *_runs(one.runs)]  # fmt: skip
+
+
+def _runs(runs: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+    for run, notes in runs.items():
+        yield f"### Notes of the open run {_one_line(run)}\n"
+        yield from _entries(notes)
 
 
 def _facts(session: Session) -> str:

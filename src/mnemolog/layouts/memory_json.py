@@ -116,6 +116,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         for entry in one.entries:
             told[entry.compartment or "session"].append(_shown(entry, derived[entry.id]))
         yield FileOut(f"{file_name(one.session.id)}/{_FILE}", output.pretty(told))
+        yield from one.of_runs()
     yield from bundle.of_no_session()
 
 

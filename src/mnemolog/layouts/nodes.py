@@ -128,6 +128,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
                 name = f"{folder}/memory/{file_name(f'{one.session.id}/{entry.id}')}.md"
             taken.add(name.lower())
             yield FileOut(name.removeprefix("/"), _text(entry).encode())
+        yield from one.of_runs()
     yield from bundle._replace(nodes={}).of_no_session()
 
 

@@ -131,6 +131,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     """A folder for each session."""
     for one in bundle.sessions:
         yield from _write_session(one)
+        yield from one.of_runs()
     yield from bundle.of_no_session()
 
 

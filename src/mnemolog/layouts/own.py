@@ -8,6 +8,7 @@ import msgspec
 from mnemolog.layouts import fields, output
 from mnemolog.layouts.contract import (
     NODE,
+    RUN_NOTE,
     Bundle,
     EntryFound,
     FileOut,
@@ -26,7 +27,7 @@ from mnemolog.model.node import Node
 
 VERSION = 1
 _MARK = "mnemolog_export"
-_SESSION, _NODE = "session", "node"
+_SESSION, _NODE, _RUN = "session", "node", "run"
 # A graph is taken in as whole logs are: nothing else may say what is known.
 _FACTS = ("id", "user_id", "agent_ids", "created_at", "metadata", "preferences")
 
@@ -51,6 +52,8 @@ def write_json(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
 
 def _told(one: SessionOut) -> dict[str, Any]:
     told = {"session": msgspec.to_builtins(one.session), "entries": list(map(_shown, one.entries))}
+    if one.runs:
+        told["runs"] = {run: list(map(_shown, notes)) for run, notes in one.runs.items()}
     return {**told, "warnings": list(one.warnings)} if one.warnings else told
 
 
@@ -61,6 +64,7 @@ def write_jsonl(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         facts = msgspec.to_builtins(one.session)
         parts.append(output.line({"v": VERSION, "type": _SESSION, **facts}))
         parts += map(output.line, map(_shown, one.entries))
+        parts += map(output.line, map(_noted, one.notes()))
     for user, entries in bundle.users.items():
         parts += (output.line({**_shown(entry), "user_id": user}) for entry in entries)
     parts += map(output.line, map(_shown, bundle.shared))
@@ -68,6 +72,11 @@ def write_jsonl(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         about = {"v": VERSION, "type": _NODE, "user_id": user}
         parts += (output.line({**about, "id": node.address, "text": node.text}) for node in own)
     yield FileOut("export.jsonl", b"".join(parts))
+
+
+def _noted(note: Entry) -> dict[str, Any]:
+    about = {"v": VERSION, "id": note.id, "type": _RUN}
+    return {**about, "session_id": note.session_id, "run_id": note.run_id, "note": _shown(note)}
 
 
 def _known(node: Node) -> dict[str, Any]:
@@ -108,13 +117,17 @@ def read_json(source: FileSource) -> Iterator[Found]:
                 continue
             yield session
             yield from _entries(session.id, one.get("entries"), name, {})
+            yield from _passed_over(RUN_NOTE, one.get("runs"))
         users = told.get("users")
         for user, entries in users.items() if isinstance(users, Mapping) else ():
             yield from _entries(None, entries, name, {"scope": "user", "user_id": user})
         yield from _entries(None, told.get("shared"), name, {"scope": "shared"})
-        nodes = told.get("nodes")
-        for own in nodes.values() if isinstance(nodes, Mapping) else ():
-            yield from (Skipped(NODE) for _ in _items(own))
+        yield from _passed_over(NODE, told.get("nodes"))
+
+
+def _passed_over(what: str, lists: object) -> Iterator[Found]:
+    for each in lists.values() if isinstance(lists, Mapping) else ():
+        yield from (Skipped(what) for _ in _items(each))
 
 
 def _items(value: object) -> list[Any]:
@@ -182,6 +195,8 @@ def read_jsonl(source: FileSource) -> Iterator[Found]:
                 yield _session(found.value, name, found.number)
             elif _is(_NODE, found.value):
                 yield Skipped(NODE)
+            elif _is(_RUN, found.value):
+                yield Skipped(RUN_NOTE)
             elif _is_dead(found.value, dead):
                 yield Skipped("deleted")
             elif found.value.get("type") not in MARKS:

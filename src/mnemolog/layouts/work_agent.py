@@ -155,6 +155,7 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
         name = file_name(one.session.id)
         yield FileOut(f"{folder}/sessions/{name}{_SUFFIX}", output.lines(map(_event, one.entries)))
         yield FileOut(f"{folder}/conversations/{name}.json", output.pretty(_about(one, agent)))
+        yield from one.of_runs()
     yield from bundle.of_no_session()
 
 

@@ -173,7 +173,7 @@ def _counted(bundle: Bundle, report: ExportReport, total: int, progress: Progres
     def sessions() -> Iterator[SessionOut]:
         for one in bundle.sessions:
             report.sessions += 1
-            report.entries.update(entry.type for entry in one.entries)
+            report.entries.update(entry.type for entry in (*one.entries, *one.notes()))
             report.warnings += (f"{one.session.id}: {text}" for text in one.warnings)
             yield one
             if progress is not None:

@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mnemolog.errors import (
     InvalidQueryError,
     MnemologError,
+    NotAllowedError,
     SchemaInvalidError,
     SessionNotFoundError,
     StorageError,
 )
 from mnemolog.layouts.contract import Bundle, Derived, SessionOut, Tombstone
+from mnemolog.memory import run_logs
 from mnemolog.memory.getting import Getting
 from mnemolog.memory.sessions import Sessions
 from mnemolog.model.entry import Entry
@@ -21,6 +24,7 @@ from mnemolog.model.session import Session
 from mnemolog.model.times import hours_between, to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy.access import OWNER, may_see
+from mnemolog.policy.compartments import NOTE
 from mnemolog.policy.importance import importance
 from mnemolog.ports import SHARED, LogKey
 
@@ -136,10 +140,23 @@ class Gathering:
         is_whole, belongs = self._of_session(session)
         found = sorted([*living, *self._moved(session.id)], key=lambda entry: entry.seq)
         entries = [entry for entry in found if is_whole or belongs(entry)]
+        runs = self._runs(session.id, (lambda _: True) if is_whole else belongs)
         agent = self._subject.agent_id
-        if not (is_whole or entries or (agent is not None and agent in session.agent_ids)):
+        if not (is_whole or entries or runs or (agent is not None and agent in session.agent_ids)):
             return None
-        return self._out(session, entries, is_whole, living.warnings)
+        out = self._out(session, entries, is_whole, living.warnings)
+        return out._replace(runs=runs)
+
+    def _runs(self, session_id: str, belongs: Belongs) -> dict[str, list[Entry]]:
+        """What runs have noted that nobody has ended yet, as far as the handle may see it."""
+        keeper, found = self._memory._kept_by, {}
+        for log in () if keeper is None else run_logs.of_session(keeper, session_id):
+            with suppress(NotAllowedError):  # it ended meanwhile
+                reading = self._memory._store.read(log, self._memory._viewer, types={NOTE})
+                found[log.run] = [note for note in reading.entries if belongs(note)]
+                for damage in reading.damage if self._memory._viewer == OWNER else ():
+                    self.warnings.append(f"the run {log.run} of {session_id}: {damage}")
+        return {run: notes for run, notes in found.items() if notes}
 
     def _moved(self, session_id: str) -> list[Entry]:
         """What a compaction moved to the archive is as much a part of the session as the rest."""
