@@ -139,3 +139,54 @@ def test_what_has_no_id_is_stored_once_however_often_it_is_imported(filled, empt
     again = empty.import_from({f"x.{ending}": text})
     assert (again.stored.total(), again.present.total()) == (0, 3)
     assert empty.get_preferences("s")[0].id.startswith("pref_")
+
+
+# --- what a layout has no place of its own for comes back all the same
+
+BACKWARDS = ["2026-01-11T10:00:00.000Z", "2026-01-11T10:00:00.000Z", "2026-01-11T09:00:00.000Z"]
+
+
+@pytest.mark.parametrize("layout", ["json", "jsonl", "four-files", "one-log", "work-agent",
+                                    "memory-json"])  # fmt: skip
+@pytest.mark.parametrize("times", [BACKWARDS[:1] * 3, BACKWARDS], ids=["same time", "backwards"])
+def test_entries_come_back_in_the_order_of_the_log(memory, empty, layout, times):
+    memory.create_session(session_id="talk")
+    kinds = [("preference", None), ("note", "plan"), ("conversation", None), ("note", None),
+             ("decision", None), ("conversation", None), ("note", "plan"), ("finding", None),
+             ("preference", None)]  # fmt: skip
+    for number, (kind, compartment) in enumerate(kinds):
+        record = {"id": f"e{number}", "type": kind, "content": f"text {number}"}
+        record |= {"compartment": compartment} if compartment else {}
+        memory.add_memory("talk", timestamp=times[number % 3], **record)
+    before = [entry.id for entry in memory.get_entries("talk")]
+    assert before == [f"e{number}" for number in range(len(kinds))]
+    empty.import_from(dict(memory.export_files(layout)), layout)
+    assert [entry.id for entry in empty.get_entries("talk")] == before
+
+
+OWN = [{"mnemolog": {"build": 7}}, {"mnemolog": "a text", "more": 1}, {"mnemolog": {"type": "x"}},
+       {"mnemolog": {}}, {"mnemolog": None}, {"mnemolog": {"foreign": True, "own": 1}}]  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", ["work-agent", "memory-json"])
+@pytest.mark.parametrize("metadata", OWN, ids=str)
+@pytest.mark.parametrize("more", [{}, {"type": "risk", "importance": 0.3}], ids=["bare", "full"])
+def test_metadata_under_our_own_name_come_back(memory, empty, layout, metadata, more):
+    memory.create_session(session_id="talk")
+    memory.add_memory("talk", **{"id": "e", "content": "text", "metadata": metadata, **more})
+    files = dict(memory.export_files(layout))
+    for there, prefix in ((empty, ""), (memory, "again-")):
+        there.import_from(files, layout, prefix=prefix)
+        assert {**there.get_memory(f"{prefix}talk", "e").metadata} == metadata
+
+
+@pytest.mark.parametrize(
+    "own", [{"build": 7}, "a text", {}, {"type": "x", "of": "theirs"}, [1]], ids=str
+)
+def test_a_foreign_event_keeps_its_metadata_under_our_name(memory, own):
+    event = {"id": "e", "role": "user", "content": "hello", "metadata": {"mnemolog": own},
+             "timestamp": "2026-01-11T10:00:00.000Z"}  # fmt: skip
+    name = "agents/a/memory/sessions/s.ndjson"
+    memory.import_from({name: json.dumps(event) + "\n"}, "work-agent")
+    assert memory.get_memory("s", "e").metadata["mnemolog"] == own
+    assert json.loads(dict(memory.export_files("work-agent"))[name]) == event

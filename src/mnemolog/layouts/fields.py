@@ -17,7 +17,7 @@ MOST_USES = 1000
 """So many uses of an entry come in; more of them change nothing, and each is a line."""
 
 # Fields of an entry that a foreign format may have no place for.
-_BESIDE = (
+BESIDE = (
     "type scope origin user_id agent_id run_id compartment role category content context tags"
     " references importance"
 ).split()
@@ -94,7 +94,7 @@ def carried(entry: Entry, shown: Mapping[str, Any]) -> dict[str, Any]:
     usual = {"type": "conversation", "scope": "session", "origin": ORIGIN, "context": {},
              "tags": (), "references": ()}  # fmt: skip
     found: dict[str, Any] = {}
-    for name in _BESIDE:
+    for name in BESIDE:
         value = getattr(entry, name)
         if value != shown.get(name, usual.get(name)):
             found[name] = list(value) if isinstance(value, tuple) else value
@@ -104,7 +104,7 @@ def carried(entry: Entry, shown: Mapping[str, Any]) -> dict[str, Any]:
 def uncarried(record: dict[str, Any], fields: object) -> dict[str, Any]:
     """A record with the fields that `carried` kept; anything but such fields is ignored."""
     if isinstance(fields, Mapping):
-        record |= {name: value for name, value in fields.items() if name in _BESIDE}
+        record |= {name: value for name, value in fields.items() if name in BESIDE}
     return {name: value for name, value in record.items() if value is not None}
 
 

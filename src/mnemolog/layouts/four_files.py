@@ -7,6 +7,7 @@ shared/user-preferences.json agent-knowledge.json
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 from urllib.parse import unquote
 
@@ -39,6 +40,7 @@ FILES = {
     "finding": "findings.jsonl",
     "preference": "preferences.jsonl",
 }
+_SEQ = "seq"
 _USERS = "shared/user-preferences.json"
 _SHARED = "shared/agent-knowledge.json"
 _BY = {"decision": "made_by", "finding": "discovered_by"}
@@ -77,7 +79,7 @@ def _read_session(source: FileSource, folder: str, there: set[str]) -> Iterator[
     yield _session(session, manifest, folder)
     files = [name for name in sorted(there) if name.rpartition("/")[0] == folder]
     streams = [_entries(source, session, name) for name in files if name.endswith(".jsonl")]
-    for _, _, found in heapq.merge(*streams, key=lambda one: one[:2]):
+    for *_, found in heapq.merge(*streams, key=lambda one: one[:3]):
         yield found
 
 
@@ -93,21 +95,27 @@ def _session(session: str, manifest: Mapping[str, Any], folder: str) -> SessionF
     )
 
 
-def _entries(source: FileSource, session: str, name: str) -> Iterator[tuple[str, str, Found]]:
-    """The entries of one file, each with what it is sorted by: its time and its file."""
+def _entries(source: FileSource, session: str, name: str) -> Iterator[tuple[str, int, str, Found]]:
+    """The entries of one file, each with what it is sorted by.
+
+    That is its number in the log, where it bears one, else its time; then its file.
+    """
     kind = _kind_of(name)
-    latest = ""
+    latest, number = "", 0
     for found in records(source, name):
         if isinstance(found, Refused):
-            yield latest, name, found
+            yield latest, number, name, found
             continue
         record = {"type": kind, **found.value}
         record["id"] = fields.given_id(record.get("id"), NAME, session, name, found.raw)
-        latest = max(latest, _time_of(record))
+        if not latest and isinstance(seq := record.get(_SEQ), int):
+            number = max(number, seq)
+        else:
+            latest = max(latest, _time_of(record))
         count, last = fields.uses(record)
         settled = fields.settled(record)
         entry = EntryFound(session, settled, name, found.number, uses=count, used_at=last)
-        yield latest, name, entry
+        yield latest, number, name, entry
 
 
 def _kind_of(name: str) -> str:
@@ -179,16 +187,34 @@ def _write_session(one: SessionOut) -> Iterator[FileOut]:
     by_type: dict[str, list[Entry]] = {kind: [] for kind in FILES}
     for entry in one.entries:
         by_type.setdefault(entry.type, []).append(entry)
+    is_numbered = _by_time(by_type) != [entry.seq for entry in one.entries]
     size = 0
     for kind, entries in by_type.items():
-        name = FILES.get(kind, f"{kind}s.jsonl" if kind in ("note", "event") else f"{kind}.jsonl")
-        content = output.lines(_record(entry, derived.get(entry.id)) for entry in entries)
+        told = [_record(entry, derived.get(entry.id)) for entry in entries]
+        if is_numbered:
+            told = [{**each, _SEQ: own.seq} for each, own in zip(told, entries, strict=True)]
+        content = output.lines(told)
         size += len(content)
-        yield FileOut(f"{folder}/{name}", content)
+        yield FileOut(f"{folder}/{_name_of(kind)}", content)
     yield FileOut(f"{folder}/manifest.json", output.pretty(_manifest(one, by_type, size)))
     index = one.inverted()
     if index is not None:
         yield FileOut(f"{folder}/index.json", output.pretty(index))
+
+
+def _name_of(kind: str) -> str:
+    return FILES.get(kind, f"{kind}s.jsonl" if kind in ("note", "event") else f"{kind}.jsonl")
+
+
+def _by_time(by_type: Mapping[str, Sequence[Entry]]) -> list[int]:
+    """The numbers of the entries in the order in which a reader goes by the times alone."""
+    placed: list[tuple[str, str, int]] = []
+    for kind, entries in by_type.items():
+        times = accumulate((_time_of({"timestamp": one.timestamp}) for one in entries), max)
+        placed += (
+            (time, _name_of(kind), one.seq) for time, one in zip(times, entries, strict=True)
+        )
+    return [number for *_, number in sorted(placed, key=lambda one: one[:2])]
 
 
 def _manifest(one: SessionOut, by_type: Mapping[str, Sequence[Entry]], size: int) -> dict[str, Any]:

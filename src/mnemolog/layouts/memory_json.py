@@ -1,7 +1,8 @@
 """One memory.json for each session, with the compartments run, session and plan."""
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,6 +29,8 @@ COMPARTMENTS = ("run", "session", "plan")
 _FILE = "memory.json"
 _USUAL_PRIORITY = 5
 _UPDATED = "updated_at"
+# Which entry of the session it is, where the compartments do not tell.
+_PLACE = "place"
 
 
 def _documents(source: FileSource) -> Iterator[tuple[str, dict[str, Any] | Refused]]:
@@ -53,9 +56,19 @@ def read(source: FileSource) -> Iterator[Found]:
         folder, _, last = name.rpartition("/")
         session = unquote(folder.rpartition("/")[2]) or last.removesuffix(".json")
         yield SessionFound(session, file=name)
-        for compartment, entries in told.items():
-            for place, value in enumerate(_list(entries), 1):
-                yield _entry(session, name, compartment, place, value)
+        found = [
+            (_place(value), _entry(session, name, compartment, number, value))
+            for compartment, entries in told.items()
+            for number, value in enumerate(_list(entries), 1)
+        ]
+        yield from (each for _, each in sorted(found, key=lambda one: one[0]))
+
+
+def _place(value: object) -> float:
+    """Where an entry stands among all of its document; what does not say so stays behind."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    place = _kept({**metadata}).get(_PLACE) if isinstance(metadata, dict) else None
+    return place if isinstance(place, int) else math.inf
 
 
 def _list(entries: object) -> list[Any]:
@@ -113,14 +126,22 @@ def write(bundle: Bundle) -> Iterator[FileOut | LeftOut]:
     for one in bundle.sessions:
         derived = one.derived()
         told: dict[str, list[dict[str, Any]]] = {name: [] for name in COMPARTMENTS}
-        for entry in one.entries:
-            told[entry.compartment or "session"].append(_shown(entry, derived[entry.id]))
+        is_apart = _is_apart(one.entries)
+        for place, entry in enumerate(one.entries):
+            beside = {_PLACE: place} if is_apart else {}
+            told[entry.compartment or "session"].append(_shown(entry, derived[entry.id], beside))
         yield FileOut(f"{file_name(one.session.id)}/{_FILE}", output.pretty(told))
         yield from one.of_runs()
     yield from bundle.of_no_session()
 
 
-def _shown(entry: Entry, derived: Derived) -> dict[str, Any]:
+def _is_apart(entries: Sequence[Entry]) -> bool:
+    """Whether the compartments, one after the other, are another order than that of the log."""
+    rooms = [COMPARTMENTS.index(entry.compartment or "session") for entry in entries]
+    return rooms != sorted(rooms)
+
+
+def _shown(entry: Entry, derived: Derived, more_beside: Mapping[str, Any]) -> dict[str, Any]:
     metadata, more, odd = fields.restored_metadata(entry)
     priority = min(10, max(1, round(derived.importance * 10)))
     given = metadata.pop(_UPDATED, None)
@@ -133,9 +154,14 @@ def _shown(entry: Entry, derived: Derived) -> dict[str, Any]:
         "tags": entry.tags,
         "importance": priority / 10,
     }
-    beside = fields.carried(entry, shown)
+    beside = {**fields.carried(entry, shown), **more_beside}
     is_text = all(isinstance(value, str) for value in metadata.values())
-    if more or not is_text or (given is None and updated != entry.timestamp):
+    if (
+        more
+        or not is_text
+        or fields.CARRIED in metadata
+        or (given is None and updated != entry.timestamp)
+    ):
         beside["metadata"] = entry.metadata
     texts = {name: value if isinstance(value, str) else json.dumps(value)
              for name, value in metadata.items()}  # fmt: skip

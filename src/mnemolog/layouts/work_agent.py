@@ -31,6 +31,8 @@ _SUFFIX = ".ndjson"
 _NOBODY = "default"
 # Marks fields that were added here to an event that came from elsewhere.
 _FOREIGN = "foreign"
+# What somebody's own metadata hold under the name that we carry fields under.
+_OWN = "own"
 
 
 class _Place(NamedTuple):
@@ -113,8 +115,10 @@ def _entry(session: str, place: _Place, found: Record) -> EntryFound:
     beside = dict(metadata) if isinstance(metadata, dict) else {}
     if metadata is not None and not isinstance(metadata, dict):
         event["metadata"] = metadata
-    kept = beside.pop(fields.CARRIED, None)
-    is_ours = isinstance(kept, dict) and not kept.get(_FOREIGN)
+    kept = beside.pop(fields.CARRIED) if _is_carried(beside.get(fields.CARRIED)) else {}
+    if _OWN in kept:
+        beside[fields.CARRIED] = kept[_OWN]
+    is_ours = bool(kept) and not kept.get(_FOREIGN)
     record: dict[str, Any] = {
         "type": "conversation",
         "id": fields.given_id(own_id, NAME, place.agent, session, found.number, found.raw),
@@ -126,6 +130,11 @@ def _entry(session: str, place: _Place, found: Record) -> EntryFound:
         beside[NAME] = event
     record["metadata"] = beside
     return EntryFound(session, fields.uncarried(record, kept), place.name, found.number)
+
+
+def _is_carried(value: object) -> bool:
+    """Whether this is what an export carries, and nothing that somebody's own metadata hold."""
+    return isinstance(value, dict) and bool(value) and {*value} <= {*fields.BESIDE, _FOREIGN, _OWN}
 
 
 def _said(event: dict[str, Any], *, is_ours: bool) -> dict[str, Any]:
@@ -184,8 +193,9 @@ def _event(entry: Entry) -> dict[str, Any]:
         shown = {"role": entry.role or "assistant", "content": entry.text}
         said = {"role": shown["role"], "parts": [{"type": "text", "text": entry.text}]}
         beside = fields.carried(entry, shown)
-    if beside and beside != {_FOREIGN: True}:
-        metadata[fields.CARRIED] = beside
+    own = metadata.get(fields.CARRIED)
+    if (beside and beside != {_FOREIGN: True}) or _is_carried(own):
+        metadata[fields.CARRIED] = {**beside, _OWN: own} if fields.CARRIED in metadata else beside
     about = {"metadata": metadata} if metadata else {}
     return {"id": entry.id, **said, **about, "timestamp": entry.timestamp}
 
