@@ -142,3 +142,24 @@ def test_what_a_compaction_moves_out_while_it_is_redacted_stays_and_says_no_secr
             assert found.text.startswith("so [REDACTED"), step
         assert traces(at, [secret]) == {}, step
     assert step > 4
+
+
+def test_an_id_that_was_moved_keeps_its_first_time_when_it_is_changed_and_not_when_it_is_written(
+    root: Path,
+) -> None:
+    memory, long_ago = on(RecordingDisk(root)), "2020-01-01T00:00:00.000Z"
+    memory.create_session(session_id="s")
+    for name in (FIRST, SECOND):
+        memory.add_memory(
+            "s", id=name, type="note", content="old", importance=0.001, timestamp=long_ago
+        )
+    assert memory.compact_session("s").archived == 2
+    assert memory.update_memory("s", FIRST, content="changed").status == "revised"
+    assert memory.add_memory("s", id=SECOND, type="note", content="new").status == "stored"
+    times = {entry.id: entry.timestamp for entry in memory.get_entries("s")}
+    assert times[FIRST] == long_ago
+    assert times[SECOND] > long_ago
+    assert memory.add_memory("s", id=SECOND, content="newer").status == "revised"
+    found = memory.get_memory("s", SECOND)
+    assert found is not None
+    assert (found.text, found.timestamp) == ("newer", times[SECOND])
