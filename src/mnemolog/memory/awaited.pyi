@@ -201,13 +201,14 @@ class MemoryVerbs:
         *,
         max_tokens: int = ...,
         run: Run | None = None,
+        quiet: bool = False,
     ) -> Context:
         """Assemble what a model should know now, as marked data within a budget of tokens.
 
         First the profile (the preferences in force), then the run's notes and the plan, then the
         entries and nodes that fit the query best: of all sessions of the session's user, or without
         a session of all that this handle may see. Where not everything fits, long ones come as the
-        passages that bear on the query.
+        passages that bear on the query. What is shown `quiet`ly does not count as recalled.
         """
 
     async def context_compacted(self, session_id: str) -> bool:
@@ -671,8 +672,9 @@ class MemoryVerbs:
 
         Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
         `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`; `kinds` says
-        whether entries are searched, nodes, or both. With `include_archived`, one session's entries
-        that compactions moved out are searched too.
+        whether entries are searched, nodes, or both; what is found `quiet`ly does not count as
+        recalled. With `include_archived`, one session's entries that compactions moved out are
+        searched too.
         """
 
     query_memories = query
