@@ -110,7 +110,7 @@ def ask(
 def found_for(memory: Memory, text: str) -> list[str]:
     """The ids of what a question finds. Finding is no use here: what was used ranks higher, so each
     question would move what the next ones find, the sooner the slower the machine is."""
-    asked = Query(text=text, limit=max(DEPTHS), quiet=True)
+    asked = Query(text=text, limit=max(DEPTHS), recalls=0)
     index, now = memory._search_index(), memory._clock.now()
     hits = index.search(asked, memory._viewer, None, now, memory.settings.decay)
     return [hit.entry.id for hit in hits]

@@ -275,15 +275,23 @@ def test_without_an_embedder_nothing_is_ever_pending(root, clock):
 class Failing(Slow):
     """Works for whoever searches, and fails behind them."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_failed = threading.Event()
+
     def embed(self, texts: Sequence[str]) -> Any:
         if threading.current_thread().name == "mnemolog-embedding":
+            self.has_failed.set()
             raise RuntimeError("zebra")
         return super().embed(texts)
 
 
 def test_an_embedder_that_fails_behind_the_searches_is_told_of_and_stops_none(root, clock, caplog):
-    with Memory.open(root, clock=clock, environ={}, embedder=Failing()) as memory:
+    failing = Failing()
+    with Memory.open(root, clock=clock, environ={}, embedder=failing) as memory:
         sid = loaded(memory)
+        assert memory.query(sid, text="question").semantic == "pending"
+        assert failing.has_failed.wait(20)
         until_ready(memory, sid)  # each search embeds a few, and wakes another thread
     assert "RuntimeError" in caplog.text
     assert "zebra" not in caplog.text, "an error may quote what was said"

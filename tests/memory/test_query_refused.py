@@ -162,12 +162,13 @@ def test_a_query_as_an_object_may_hold_what_only_we_fill_in(wide):
     assert ids(wide.query(None, Query(unowned="ann"))) == ids(wide.query())
 
 
-@pytest.mark.parametrize("value", ["yes", 1, [], "true"])
-def test_quiet_is_true_or_false(wide, value):
-    with pytest.raises(InvalidQueryError, match="quiet must be true or false"):
-        wide.query(quiet=value)
-    with pytest.raises(InvalidQueryError, match="quiet must be true or false"):
-        wide.context(query="x", quiet=value)
+def test_what_counts_as_recalled_is_a_number_for_a_query_and_yes_or_no_for_a_context(wide):
+    for value in (-1, 1001, True, "3"):
+        with pytest.raises(InvalidQueryError, match="recalls must be a whole number"):
+            wide.query(recalls=value)
+    for other in ("yes", 1, None):
+        with pytest.raises(InvalidQueryError, match="quiet must be true or false"):
+            wide.context(query="x", quiet=other)
 
 
 @few

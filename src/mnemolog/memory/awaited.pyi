@@ -672,9 +672,9 @@ class MemoryVerbs:
 
         Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
         `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`; `kinds` says
-        whether entries are searched, nodes, or both; what is found `quiet`ly does not count as
-        recalled. With `include_archived`, one session's entries that compactions moved out are
-        searched too.
+        whether entries are searched, nodes, or both. So many of the first hits as `recalls` says
+        count as recalled: all, or with 0 none. With `include_archived`, one session's entries that
+        compactions moved out are searched too.
         """
 
     query_memories = query

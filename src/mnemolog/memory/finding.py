@@ -32,9 +32,9 @@ class Finding(Base):
 
         Takes `text`, `types`, `tags`, `agents`, `users`, `time_range`, `references` with
         `max_depth`, `min_relevance`, `min_importance`, `limit`, `sort` and `scorer`; `kinds` says
-        whether entries are searched, nodes, or both; what is found `quiet`ly does not count as
-        recalled. With `include_archived`, one session's entries that compactions moved out are
-        searched too.
+        whether entries are searched, nodes, or both. So many of the first hits as `recalls` says
+        count as recalled: all, or with 0 none. With `include_archived`, one session's entries that
+        compactions moved out are searched too.
         """
         now = self._clock.now()
         given, is_deep = _depth({**queries.as_mapping(query), **filters})

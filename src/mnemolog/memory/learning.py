@@ -166,7 +166,7 @@ class Learning(Planning, Recalling):
             kinds=KINDS,
             limit=_NEAREST,
             unowned=self.settings.knowledge.default_user,
-            quiet=True,
+            recalls=0,
         )
         viewer = self._viewer._replace(user=user)
         now, decay = self._clock.now(), self.settings.decay

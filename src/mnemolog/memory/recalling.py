@@ -41,6 +41,8 @@ class Recalling(Getting, Finding):
         budget = plain.count(max_tokens, "max_tokens") or 0
         if not isinstance(query, str):
             raise InvalidQueryError(f"The query must be a text, not {shown(query)}.")
+        if not isinstance(quiet, bool):
+            raise InvalidQueryError(f"quiet must be true or false, not {shown(quiet)}.")
         if run is not None and not callable(getattr(run, "notes", None)):
             raise InvalidQueryError(f"The run must be one that `run` opened, not {shown(run)}.")
         parts = [Part("Profile", self._profile(session_id))]
@@ -68,10 +70,11 @@ class Recalling(Getting, Finding):
     def _recalled(self, session_id: str | None, query: str, quiet: bool) -> list[Entry]:
         """What is recalled for one user never shows what was said with another one."""
         user = None if session_id is None else self._manifest(session_id).user_id
+        recalls = 0 if quiet else _MOST_HITS
         if user is not None:
-            found = self._of(user).query(text=query, limit=_MOST_HITS, kinds=KINDS, quiet=quiet)
+            found = self._of(user).query(text=query, limit=_MOST_HITS, kinds=KINDS, recalls=recalls)
             return [hit.entry for hit in found]
-        hits = self.query(text=query, limit=_MOST_HITS, kinds=KINDS, quiet=quiet)
+        hits = self.query(text=query, limit=_MOST_HITS, kinds=KINDS, recalls=recalls)
         if session_id is None:
             return [hit.entry for hit in hits]
         return [hit.entry for hit in hits if self._is_nobodys(hit)]

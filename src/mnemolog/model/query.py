@@ -54,8 +54,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What is searched: entries, nodes, or both."""
     unowned: str = ""
     """Whose nodes the sessions without a user add to; filled in, never asked for."""
-    quiet: bool = False
-    """Whether finding something is no use of it: somebody looks, nobody is reminded."""
+    recalls: int = MAX_LIMIT
+    """How many of the first hits count as recalled; 0 where somebody only looks."""
 
     @property
     def is_filtered(self) -> bool:
@@ -149,10 +149,8 @@ def _field(name: str, value: Any, now: datetime) -> dict[str, Any]:
         return _time_range(value, now)
     if name in ("min_relevance", "min_importance"):
         return {name: plain.unit(value, name)}
-    if name == "quiet":
-        return {"quiet": _yes_or_no(value, name)}
-    if name in ("limit", "max_depth"):
-        return {name: _whole(value, name, MAX_LIMIT if name == "limit" else MAX_DEPTH)}
+    if name in ("limit", "max_depth", "recalls"):
+        return {name: _whole(value, name, MAX_DEPTH if name == "max_depth" else MAX_LIMIT)}
     return _choice(name, value)
 
 
@@ -237,12 +235,6 @@ def _whole(value: object, name: str, most: int) -> int:
         raise InvalidQueryError(
             f"{name} must be a whole number from 0 to {most}, not {shown(value)}."
         )
-    return value
-
-
-def _yes_or_no(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidQueryError(f"{name} must be true or false, not {shown(value)}.")
     return value
 
 

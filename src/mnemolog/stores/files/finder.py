@@ -124,9 +124,9 @@ class FilesFinder:
                 if not moved(self._disk, files):
                     break  # else a log was rewritten meanwhile, and the index is told so
         there = [(entry, one) for entry, one in read if entry is not None]
-        if not query.quiet:
+        if query.recalls:
             with self._mutex:
-                self._note(there, now)
+                self._note(there[: query.recalls], now)
         hits = [Hit(entry=shown(entry), relevance=one.relevance, why=one.why)
                 for entry, one in there]  # fmt: skip
         is_whole = all(files.values())

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from functools import partial
 from typing import Any
 
 from litestar import post
@@ -77,13 +76,9 @@ def _asked(data: Search) -> dict[str, Any]:
 def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
     if data.include_archived:
         asked = {**asked, "include_archived": True}
-    look = partial(memory.query, data.session_id, asked)
-    if data.facets:
-        hits = look(limit=_DEEP, quiet=True)
-        if not data.quiet:  # what is shown is recalled; what is only counted is not
-            look(limit=data.limit)
-    else:
-        hits = look(limit=data.limit, quiet=data.quiet)
+    limit = _DEEP if data.facets else data.limit
+    # What is shown is recalled; what is only counted is not.
+    hits = memory.query(data.session_id, asked, limit=limit, recalls=_recalls(data))
     if data.as_of is None:
         return hits
     if data.session_id is None:
@@ -93,11 +88,15 @@ def _entries(memory: Memory, data: Search, asked: dict[str, Any]) -> Hits:
     return Hits(left, hits.semantic, hits.missing, hits.notes)
 
 
+def _recalls(data: Search) -> int:
+    return 0 if data.quiet else data.limit
+
+
 def _nodes(memory: Memory, data: Search) -> list[NodeHit]:
     """The nodes that fit; a filter by what only entries have leaves none."""
     if data.types or data.tags or data.agents or data.references:
         return []
-    given: dict[str, Any] = {"limit": data.limit, "quiet": data.quiet}
+    given: dict[str, Any] = {"limit": data.limit, "recalls": _recalls(data)}
     if data.time_range is not None:
         given["time_range"] = data.time_range
     if not data.users:
