@@ -3,11 +3,11 @@
 import pytest
 
 from mnemolog import Memory
-from mnemolog.errors import ConcurrentModificationError
+from mnemolog.errors import ConcurrentModificationError, InvalidFormatError
 from mnemolog.graph import redacting
 from mnemolog.graph.hiding import hide_text
 from mnemolog.model.lesson import Edit, Plan, Waiting
-from tests.forgetting.scanner import found_in
+from tests.forgetting.scanner import found_in, traces
 from tests.graph.world import by_hand, text_of, write
 
 NOW = "2026-11-15T09:00:00.000Z"
@@ -110,3 +110,52 @@ def test_a_node_that_somebody_keeps_changing_is_not_reported_clean(shelf, disk, 
     disk.before_operation = None
     assert redacting.hide(disk, None, redact).places["nodes"] == 1
     assert secret not in text_of(disk, "key")
+
+
+NAMED = {"api-key": "keys/AKIA" + "QRSTUVWXYZ234567/old", "ssn": "people/123-45-6789",
+         "card": "cards/4111 1111 1111 1111"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_no_new_node_gets_an_address_that_holds_a_secret(tmp_path, kind):
+    address, told = NAMED[kind], []
+    with Memory.open(tmp_path, environ={}) as memory:
+        memory.write_node("free", "- Nothing to hide.\n", user_id="ann")
+        memory.create_session(user_id="ann", session_id="talk", agent_ids=["a"])
+        for refused in (
+            lambda: memory.write_node(address, "- New.\n", user_id="ann"),
+            lambda: memory.append_node(address, "- New.\n", user_id="ann"),
+            lambda: memory.write_node(address, "- New.\n", user_id="ann", doubt="is it so?"),
+            lambda: memory.move_node("free", address, user_id="ann"),
+        ):
+            with pytest.raises(InvalidFormatError, match=f"looks like a secret .{kind}") as error:
+                refused()
+            told.append(str(error.value))
+        assert memory.proposals() == []
+        assert [leaf.address for leaf in memory.tree("ann")] == ["free"]
+    assert not [text for text in told if address.split("/")[1] in text]
+    assert traces(tmp_path, [address.split("/")[1]]) == {}
+
+
+def test_a_node_that_has_such_an_address_already_is_changed_and_moved_away(tmp_path):
+    settings = {"privacy.redaction": False}
+    with Memory.open(tmp_path, environ={}, settings=settings) as memory:
+        memory.write_node(NAMED["ssn"], "- Here.\n", user_id="ann")
+    with Memory.open(tmp_path, environ={}) as memory:
+        assert memory.append_node(NAMED["ssn"], "- More.\n", user_id="ann").status == "updated"
+        memory.move_node(NAMED["ssn"], "people/ann", user_id="ann")
+        assert "More" in memory.read_node("people/ann", user_id="ann").text
+
+
+def test_ids_are_kept_as_they_are_given(tmp_path):
+    """They name things: whoever gives one in the words of a secret has it stored so."""
+    user, agent = "jane@example.org", "bob@example.org"
+    with Memory.open(tmp_path, environ={}) as memory:
+        memory.create_session(user_id=user, session_id="ssn 123-45-6789", agent_ids=[agent])
+        memory.add_memory("ssn 123-45-6789", id="amy@example.org", content="x", agent_id=agent)
+    with Memory.open(tmp_path, environ={}) as memory:
+        found = memory.get_memory("ssn 123-45-6789", "amy@example.org")
+        session = memory.load_session("ssn 123-45-6789")
+    assert found is not None
+    assert (found.id, found.agent_id) == ("amy@example.org", agent)
+    assert (session.user_id, session.agent_ids) == (user, (agent,))

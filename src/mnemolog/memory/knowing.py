@@ -272,6 +272,7 @@ class Knowing(Proposing):
     ) -> NodeReceipt:
         """Give a node another address, with its versions, and mend the links to it."""
         user = self._writes(user_id)
+        self._refuse_secret_in(user, to)
         return self._shelf.move(user, address, to, self._version(reason, (), None))
 
     def _written(
@@ -286,6 +287,7 @@ class Knowing(Proposing):
         doubt: str = "",
     ) -> NodeReceipt:
         user = self._writes(user_id)
+        self._refuse_secret_in(user, address)
         version = self._version(reason, sources, by, plan)
         proposed = self._proposed(user, address, change, version, doubt)
         if proposed is not None:

@@ -7,7 +7,13 @@ from urllib.parse import unquote
 
 import msgspec
 
-from mnemolog.errors import InputError, NodeNotFoundError, NotAllowedError, SessionError
+from mnemolog.errors import (
+    InputError,
+    InvalidFormatError,
+    NodeNotFoundError,
+    NotAllowedError,
+    SessionError,
+)
 from mnemolog.memory.finding import Finding
 from mnemolog.memory.proving import Proving
 from mnemolog.model.entry import FORMAT
@@ -42,6 +48,19 @@ class Proposing(Proving, Finding):
         )  # fmt: skip
         self._shelf.wait(waiting)
         return NodeReceipt(address, "waiting", 0, edit.expected, hidden, why)
+
+    def _refuse_secret_in(self, user: str, address: object) -> None:
+        """Addresses are kept word for word, so that of a new node must not hold a secret."""
+        redact = self._redact(self.settings)
+        if redact is None or not isinstance(address, str):
+            return  # whoever is given it says what an address is
+        found = redact(address.split("/"))[1]
+        if found and self._there_now(user, address) is None:
+            raise InvalidFormatError(
+                f"This address holds what looks like a secret ({', '.join(sorted(found))}).",
+                advice="Nothing was stored. Name the node by what it is about.",
+                field="address",
+            )
 
     def _without_secrets(self, edit: Edit) -> tuple[Edit, tuple[str, ...]]:
         """The edit with secrets hidden, and the kinds of them."""
