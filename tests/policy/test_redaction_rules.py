@@ -97,6 +97,8 @@ LEFT_ALONE = [
     "https://lists.host.org/m/YRHxXcyFjPuPTZui@host.org",
     "Message-ID: <3603504.1652068977@host.org>",
     "Submitted by: Jane Doe <jane@doe.org>", "298 424 656 882 939 1630 1807 2263",
+    # what somebody has to fill in
+    "redis://:PASSWORD@localhost:6379/0", "postgres://USER:DB_PASSWORD@db/x", "http://U:PWD@h",
     # what tests, programs and arrows say
     "--- PASS: TestAccSubnet_ipv6 (188.34s)", "PASS: test/udev-test9.pl", "passwords = 0x0",
     "open_pin (pin=0x55b3cc0, ret_password=0x7fffffffd380,", "require_auth=scram-sha-256",

@@ -39,7 +39,7 @@ def find_in_urls(text: str, folded: str) -> Iterator[Span]:
     """Passwords and tokens between `://` and `@`."""
     for search in (_USER_INFO, _DSN):
         for found in search.finditer(text):
-            if not is_template(found[1]):
+            if not is_template(found[1]) and not _is_filled_in(found[1]):
                 yield Span(*found.span(1), PASSWORD)
     for found in _TOKEN_USER.finditer(text):
         if is_random(found[1]) and not is_uuid(found[1]):
@@ -73,6 +73,11 @@ def find_cookies(text: str, folded: str) -> Iterator[Span]:
         value = text[found.start(1) : found.end(1)]
         if has_digit(value) and not is_stand_in(value):
             yield Span(*found.span(1), COOKIE)
+
+
+def _is_filled_in(value: str) -> bool:
+    """`PASSWORD`, as manuals write what somebody has to fill in; `password` may be one."""
+    return value.isupper() and is_stand_in(value)
 
 
 def _is_login(value: str) -> bool:
