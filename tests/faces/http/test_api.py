@@ -163,6 +163,13 @@ def test_the_parts_of_a_hit_give_its_relevance(owner, session, scorer):
     assert found["facets"]["types"]["decision"] == 1
 
 
+def test_what_is_found_of_an_object_reads_field_by_field_with_its_words_marked(owner, session):
+    asked = {"text": "postgresql", "types": ["decision"], "session_id": session}
+    (hit,) = owner.post("/search", json=asked).json()["hits"]
+    assert hit["text"] == "Use PostgreSQL · rationale: ACID"
+    assert [hit["text"][start:end] for start, end in hit["highlights"]] == ["PostgreSQL"]
+
+
 def test_the_context_is_exactly_what_the_library_gives(server, owner, session):
     asked = {"text": "database", "session_id": session, "budget_tokens": 500}
     block = owner.post("/context", json=asked).json()

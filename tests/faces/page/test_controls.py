@@ -56,6 +56,13 @@ def test_whoever_comes_back_from_the_hits_goes_on_with_keys(tab: Tab):
     expect(page.get_by_role("searchbox", name="Search everything")).to_have_value("")
 
 
+def test_a_hit_says_its_title_once_and_then_the_other_fields_with_their_names(tab: Tab):
+    page = tab.open("/search?q=do+it+because")
+    hit = page.locator(".hit", has=page.get_by_role("link", name="Do it", exact=True)).first
+    expect(hit.locator(".excerpt")).to_have_text("rationale: because")
+    expect(hit.locator("mark")).to_have_text("because")
+
+
 def test_arrows_choose_in_the_menu(tab: Tab):
     page = tab.open("/sessions")
     page.keyboard.press("Control+k")

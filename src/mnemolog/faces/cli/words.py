@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from mnemolog.model.entry import Entry
 
 _INDENT = "    "
-# The field that says what an entry is about needs no name: the type above it is one.
-_MAIN = ("decision", "description")
 
 
 def size(count: int) -> str:
@@ -66,19 +64,19 @@ def summary(entry: "Entry") -> str:
 
 
 def _lines(content: str | Mapping[str, Any]) -> Iterator[str]:
+    from mnemolog.model.telling import fields_told
+
     if isinstance(content, str):
         yield from clean(content).splitlines()
         return
-    for key, value in sorted(content.items(), key=lambda item: item[0] not in _MAIN):
-        first, *rest = clean(plain(value)).splitlines() or [""]
-        yield first if key in _MAIN else f"{one_line(key)}: {first}"
+    for name, text in fields_told(content):
+        first, *rest = clean(text).splitlines() or [""]
+        yield f"{one_line(name)}: {first}" if name else first
         yield from (f"{_INDENT}{line}" for line in rest)
 
 
 def plain(value: object) -> str:
-    """Any value as text; everything but text is written as JSON."""
-    if isinstance(value, str):
-        return value
-    import msgspec
+    """Any value as text."""
+    from mnemolog.model.telling import value_told
 
-    return msgspec.json.encode(value).decode()
+    return value_told(value)

@@ -12,6 +12,7 @@ from mnemolog.model.inspecting import Numbered, RawLine, Told
 from mnemolog.model.node import NodeHit
 from mnemolog.model.query import Hit
 from mnemolog.model.session import Session
+from mnemolog.model.telling import summary_told
 
 _MATCH = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting")
 _WORD = re.compile(r"\w+", re.UNICODE)
@@ -105,7 +106,7 @@ def receipt_row(receipt: Receipt) -> ReceiptRow:
 
 def entry_hit(hit: Hit, text: str, scorer: str) -> HitRow:
     """An entry that was found."""
-    shown = hit.entry.text[:_SHOWN]
+    shown = summary_told(hit.entry.content)[:_SHOWN]
     return HitRow(
         kind="entry",
         entry=hit.entry,
@@ -204,4 +205,4 @@ def _factors(known: dict[str, float], relevance: float) -> list[WhyPart]:
 
 def excerpt(entry: Entry) -> str:
     """The beginning of what an entry says."""
-    return entry.text[:200]
+    return summary_told(entry.content)[:200]

@@ -12,12 +12,13 @@ const SHOWN = 280;
 export const placeOf = (hit) => (hit.kind === "node" ? href(["knowledge", hit.node.user, ...hit.node.path.split("/")]) : entryHref(hit.entry.session_id ?? "", hit.entry.id));
 export const keyOf = (hit) => (hit.kind === "node" ? `node ${hit.node.user} ${hit.node.path}` : `${hit.entry.session_id} ${hit.entry.id}`);
 
-/** Text with marks; places count characters as the server does, not halves of pairs.
- * @param {{text: string, marks: [number, number][]}} props */
-function Marked({ text, marks }) {
+/** Text with marks, without the title where it begins with that; places count characters as the server does, not halves of pairs.
+ * @param {{text: string, marks: [number, number][], title: string}} props */
+function Marked({ text, marks, title }) {
   const letters = /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
-  const first = marks[0]?.[0] ?? 0;
-  const from = first > SHOWN - 80 ? Math.max(0, first - 60) : 0;
+  const begin = text.startsWith(`${title} · `) ? Array.from(title).length + 3 : 0;
+  const first = marks.find(([low]) => low >= begin)?.[0] ?? begin;
+  const from = first > begin + SHOWN - 80 ? first - 60 : begin;
   const cut = (low, high) => { const part = letters.slice(low, high); return typeof part === "string" ? part : part.join(""); };
   const pieces = [];
   let at = from;
@@ -27,7 +28,7 @@ function Marked({ text, marks }) {
     at = high;
   }
   pieces.push(seen(cut(at, Math.max(at, from + SHOWN))));
-  return html`<bdi dir="auto">${from > 0 && "… "}${pieces}${letters.length > from + SHOWN && " …"}</bdi>`;
+  return html`<bdi dir="auto">${from > begin && "… "}${pieces}${letters.length > from + SHOWN && " …"}</bdi>`;
 }
 
 export function Hit({ hit, rank, above, isActive, isWhy, onWhy, onFocus }) {
@@ -37,7 +38,7 @@ export function Hit({ hit, rank, above, isActive, isWhy, onWhy, onFocus }) {
     <div class="top"><span class="rank quiet">${rank}</span><${Glyph} type=${isNode ? "node" : entry.type} /><span class="quiet">${isNode ? "node" : bdi(entry.type, 30)}</span>
       <a class="name" href=${placeOf(hit)} tabindex=${isActive ? 0 : -1}>${bdi(title || "(empty)", 120)}</a><span class="score" title="relevance">${score(hit.relevance)}</span></div>
     <p class="small quiet">${isNode ? html`${bdi(node.user)} · ${bdi(node.path)}` : html`${speaker && html`${bdi(speaker, 40)} · `}<time title=${whole(entry.timestamp)}>${day(entry.timestamp)}</time> · <a href=${href(["sessions", entry.session_id ?? ""], { at: entry.id })} tabindex="-1">${bdi(entry.session_id, 40)}</a>${(entry.tags ?? []).map((tag) => html` <span class="tag" key=${tag}>#${bdi(words(tag), 40)}</span>`)}`}</p>
-    ${(hit.text !== title || title.length > 40) && html`<p class="excerpt"><${Marked} text=${hit.text} marks=${hit.highlights} /></p>`}
+    ${(hit.text !== title || title.length > 40) && html`<p class="excerpt"><${Marked} text=${hit.text} marks=${hit.highlights} title=${title} /></p>`}
     <${WhyBar} hit=${hit} />
     ${above && html`<button class="bare small" aria-expanded=${isWhy} onClick=${onWhy}>${isWhy ? "▾" : "▸"} why is #${rank} below #${rank - 1}?</button>`}
     ${isWhy && above && html`<${Below} hit=${hit} above=${above} rank=${rank} />`}
