@@ -232,6 +232,20 @@ def test_an_agents_view_does_not_learn_what_others_files_say(memory, sid):
         assert found.clean
 
 
+def test_a_users_proof_does_not_tell_whether_a_note_of_another_says_the_same(memory):
+    """Else whoever may delete a session of theirs could ask what any file says."""
+    memory.write_node("secret", "kumquat orchard at midnight", user_id="u2")
+    for name, said in (
+        ("guess", "kumquat orchard at midnight"),
+        ("wrong", "kumquat orchard at noon"),
+    ):
+        memory.create_session("u1", session_id=name)
+        memory.add_memory(name, id=f"id-of-{name}", type="note", content=said)
+    ann = memory.for_user("u1")
+    proofs = [ann.delete_session(one, verify=True).verification for one in ("guess", "wrong")]
+    assert [one is not None and one.clean for one in proofs] == [True, True]
+
+
 def test_without_verifying_nothing_is_scanned(root):
     disk = RecordingDisk(root)
     memory = open_on(disk)
