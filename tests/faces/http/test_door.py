@@ -60,6 +60,37 @@ def test_all_right_gets_200_and_no_cors(server):
         assert not [name for name in headers if name.startswith("access-control")]
 
 
+@pytest.mark.parametrize(("path", "without"), [(MCP, 401), ("/metrics", 401), ("/healthz", 200)])
+def test_a_slash_at_the_end_leads_to_the_same_place_by_the_same_door(server, path, without):
+    for token in (True, False):
+        plain, more = (status_of(server, one, token=token)[0] for one in (path, f"{path}/"))
+        assert plain == more
+    assert more == without
+
+
+def test_whether_the_server_lives_may_be_asked_for_by_the_head_alone(server):
+    answer = httpx2.head(f"{server.url}/healthz")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_an_address_that_leads_nowhere_gives_a_browser_the_page_and_programs_an_error(server):
+    asked = f"{server.url}/nowhere"
+    browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    shown = httpx2.get(asked, headers=browser)
+    assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "/views/lost.js" in shown.text
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    told = httpx2.get(asked)
+    assert (told.status_code, told.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+    assert "/api/v1" in told.text
+    file = httpx2.get(f"{server.url}/static/nowhere.js", headers=browser)
+    assert file.headers["content-type"] == "text/plain; charset=utf-8"
+    with server.client(Accept="text/html") as client:
+        problem = client.get("/nowhere")
+    assert problem.headers["content-type"] == "application/problem+json"
+    assert "openapi.json" in problem.json()["advice"]
+
+
 def test_the_page_needs_no_token_and_has_strict_headers(server):
     for path in ("/", "/sessions", "/sessions/x/entries/y", "/health"):
         status, headers = status_of(server, path, token=False)

@@ -86,6 +86,13 @@ def test_an_address_that_leads_nowhere_leads_back(tab: Tab):
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
 
 
+def test_an_address_that_was_mistyped_leads_to_the_page(tab: Tab):
+    page = tab.open("/sesions/one")
+    expect(page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    page.get_by_role("link", name="Go to the sessions").click()
+    expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
+
+
 def test_who_signs_out_comes_in_again_with_another_link(browser: Browser, served: Server):
     port = served.url.rsplit(":", 1)[1]
     context = browser.new_context()

@@ -161,7 +161,7 @@ def _refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[
         detail = f"The body cannot be read: {error.__cause__.detail[:200]}."
     elif status == 400 and not fields:  # of a body of another kind the framework says nothing
         detail = "The body is not JSON of the kind that this route takes."
-    advice = _LOOK if status == 400 else ""
+    advice = _LOOK if status in (400, 404, 405) else ""
     found = problems.plain(status, code, detail, _id_of(request), fields=fields, advice=advice)
     return _problem(found, dict(error.headers or {}))
 

@@ -42,6 +42,8 @@ VISIT = "mnemolog.visit"
 _READING = {"GET", "HEAD"}
 # Whatever else somebody sends is counted as one: figures must not grow by what strangers say.
 _METHODS = {*_READING, "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+# Many clients end an address with a slash; the API's own routes take that too.
+_ALONE = {MCP, METRICS, HEALTH}
 _OF_ONESELF = {f"{API}/me", f"{API}/logout"}
 _ASKING = {f"{API}/search", f"{API}/context", f"{API}/logout", LOGIN}
 _MIB = 1024 * 1024
@@ -52,6 +54,8 @@ OF_API = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+
+CLOSE = (b"connection", b"close")
 
 _WORDS = {
     401: ("E_TOKEN", "This needs a token.", "Send `Authorization: Bearer …`; sign in with the link"
@@ -150,11 +154,7 @@ class Door:
         given = gathered(scope["headers"])
         if (status := self._doorway.refusal(given)) is not None:
             raise _refusal(status)
-        # Ids may hold a slash: it stays encoded until the path is cut into its parts.
-        path = (
-            scope["raw_path"].decode("latin-1") if scope.get("raw_path") else quote(scope["path"])
-        )
-        scope["path"] = path
+        path = scope["path"] = _path(scope)
         known = self._admitted(path, given)
         if known is not None:
             reach = _reach(known, path, given)
@@ -207,12 +207,19 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = list(message.get("headers", []))
+            is_rest_unwanted = self.body is not None and self.body.is_refused
+            usual = (*OF_API, CLOSE) if is_rest_unwanted else OF_API
             named = {name.lower() for name, _ in headers}
-            more = [one for one in OF_API if one[0] not in named]
-            if self.body is not None and self.body.is_refused:
-                more.append((b"connection", b"close"))  # the rest of it is not wanted
+            more = (one for one in usual if one[0] not in named)
             message = {**message, "headers": [*headers, *more, self._id]}
         await self._send(message)
+
+
+def _path(scope: Scope) -> str:
+    """Where a request goes; ids may hold a slash, which stays encoded until the path is cut."""
+    path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else quote(scope["path"])
+    alone = path.removesuffix("/")
+    return alone if alone in _ALONE else path
 
 
 def is_open(path: str) -> bool:
@@ -270,7 +277,7 @@ def _header(given: Headers, what: str) -> str | None:
 
 def _route(scope: Scope) -> str:
     path = scope["path"]
-    if path in (MCP, METRICS, HEALTH, "/"):
+    if path in _ALONE or path == "/":
         return str(path)
     return "/static/…" if path.startswith("/static/") else "…"
 
@@ -286,8 +293,7 @@ async def _tell(answer: _Answer, error: Known, request_id: str) -> None:
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(body)),
-        # Whatever is still to come of the request is not wanted.
-        (b"connection", b"close"),
+        CLOSE,  # whatever is still to come of the request is not wanted
     ]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

@@ -26,6 +26,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 STATIC = os.path.join(os.path.dirname(__file__), "static")
 INDEX = "index.html"
 VIEWS = ("sessions", "search", "knowledge", "review", "forgetting", "health")
+LOST = "lost"
+"""The view of an address that leads nowhere."""
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -77,7 +79,8 @@ class Page:
     def __init__(self, folder: str = STATIC) -> None:
         self._files = _files(folder)
         self.hash = _hash(self._files)
-        self._indexes = {view: self._index(view) for view in (*VIEWS, "session", "entry")}
+        views = (*VIEWS, "session", "entry", LOST)
+        self._indexes = {view: self._index(view) for view in views}
 
     def _index(self, view: str) -> bytes:
         links = "".join(
@@ -90,7 +93,7 @@ class Page:
         return whole.replace(b"/static/", f"/static/{self.hash}/".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = self.answer(scope["method"], unquote(scope["path"]))
+        given = self.answer(scope["method"], unquote(scope["path"]), is_read=_takes_page(scope))
         packed = _takes_gzip(scope)
         body = _packed(given.body) if packed else given.body
         headers = {
@@ -107,18 +110,20 @@ class Page:
             {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body}
         )
 
-    def answer(self, method: str, path: str) -> Given:
-        """What stands at a path."""
+    def answer(self, method: str, path: str, *, is_read: bool = False) -> Given:
+        """What stands at a path; where nothing does, a person who reads pages gets one too."""
         if method not in ("GET", "HEAD"):
             return Given(405, "text/plain; charset=utf-8", _UNTIL_CHANGED, b"Not that way.\n")
         if path.startswith("/static/"):
             return self._static(path.removeprefix("/static/"))
         if path == "/" or path.removeprefix("/").split("/")[0] in VIEWS:
-            index = self._indexes[_view(path)]
-            return Given(200, "text/html; charset=utf-8", _UNTIL_CHANGED, index)
+            return self._shown(200, _view(path))
         if path.removeprefix("/") in ("favicon.ico", "favicon.svg", "robots.txt"):
             return self._static(path.removeprefix("/"))
-        return _nothing()
+        return self._shown(404, LOST) if is_read else _nothing()
+
+    def _shown(self, status: int, view: str) -> Given:
+        return Given(status, "text/html; charset=utf-8", _UNTIL_CHANGED, self._indexes[view])
 
     def _static(self, name: str) -> Given:
         own = name.removeprefix(f"{self.hash}/")
@@ -128,11 +133,17 @@ class Page:
 
 
 def _takes_gzip(scope: Scope) -> bool:
-    said = [
-        value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-encoding"
-    ]
-    codings = [coding.replace(" ", "").lower() for one in said for coding in one.split(",")]
-    return any(_GZIP.fullmatch(coding) for coding in codings)
+    return any(_GZIP.fullmatch(coding) for coding in _listed(scope, b"accept-encoding"))
+
+
+def _takes_page(scope: Scope) -> bool:
+    """Whether somebody asks with a browser: programs take anything, and name no page."""
+    return any(kind.startswith("text/html") for kind in _listed(scope, b"accept"))
+
+
+def _listed(scope: Scope, header: bytes) -> list[str]:
+    said = [value.decode("latin-1") for name, value in scope["headers"] if name == header]
+    return [part.replace(" ", "").lower() for one in said for part in one.split(",")]
 
 
 @cache
@@ -164,7 +175,8 @@ def _needed(files: dict[str, bytes], name: str) -> set[str]:
 
 
 def _nothing() -> Given:
-    return Given(404, "text/plain; charset=utf-8", _UNTIL_CHANGED, b"Nothing is here.\n")
+    said = b"Nothing is here. The page is at /, the API below /api/v1.\n"
+    return Given(404, "text/plain; charset=utf-8", _UNTIL_CHANGED, said)
 
 
 def _kind(name: str) -> str:

@@ -1,12 +1,18 @@
 """For those who watch the server: whether it lives, and figures."""
 
-from litestar import MediaType, Response, get
+from litestar import HttpMethod, MediaType, Response, get, route
 
 from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.metrics import TYPE
 
 
-@get("/healthz", sync_to_thread=False, media_type=MediaType.JSON, include_in_schema=False)
+@route(
+    "/healthz",
+    http_method=[HttpMethod.GET, HttpMethod.HEAD],
+    sync_to_thread=False,
+    media_type=MediaType.JSON,
+    include_in_schema=False,
+)
 def healthz() -> dict[str, str]:
     """That the server answers; it says nothing else."""
     return {"status": "ok"}
