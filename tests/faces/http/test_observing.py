@@ -261,6 +261,19 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error_of_the_serve
     assert errors == ""
 
 
+def test_what_is_no_http_at_all_leaves_the_log_alone(tmp_path):
+    """Else whoever reaches the port could fill the disk with it."""
+    with in_process(tmp_path / "store") as (server, process):
+        host, _, port = server.host.partition(":")
+        for nonsense in (b"\x16\x03\x01\x02\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"):
+            with socket.create_connection((host, int(port)), timeout=60) as wire:
+                wire.sendall(nonsense)
+                assert wire.recv(1000).startswith(b"HTTP/1.1 400")
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+    assert errors == ""
+
+
 def test_large_figures_are_told_to_the_last_digit(tmp_path):
     figures = Figures()
     figures.note(Fact("query", None, {"duration_ms": 1_234_567.25}))

@@ -599,6 +599,20 @@ def test_the_rest_of_an_answer_that_nobody_reads_does_not_hold_up_the_end(tmp_pa
     wire.close()
 
 
+def test_a_body_that_does_not_come_does_not_hold_up_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(serving, "_GRACE_SECONDS", 600)
+    monkeypatch.setattr(serving, "_UNREAD_SECONDS", 0.2)
+    with in_thread(tmp_path / "store", {"server.body_seconds": 3600}) as server:
+        wire = wire_to(server)
+        wire.sendall(
+            f"POST /api/v1/search HTTP/1.1\r\nHost: {server.host}\r\nContent-Length: 9\r\n"
+            f"Authorization: Bearer {server.token}\r\nExpect: 100-continue\r\n\r\n".encode()
+        )
+        assert wire.recv(100).startswith(b"HTTP/1.1 100"), "it is waited for"
+    assert wire.recv(100) == b""
+    wire.close()
+
+
 LONG = "é" * 150
 STRANGE = [
     "a" * 300,

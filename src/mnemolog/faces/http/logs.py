@@ -78,7 +78,8 @@ def begin(level: str) -> logging.Handler:
         logger.propagate = False
     logging.getLogger().handlers = [handler]  # whatever else a library tells
     logging.getLogger("mnemolog").setLevel(level.upper())
-    logging.getLogger("uvicorn").setLevel("WARNING")
+    # What strangers send it tells as a warning, each time, and says nothing of it.
+    logging.getLogger("uvicorn").setLevel("ERROR")
     threading.excepthook = _ended
     return handler
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, NamedTuple, cast
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -129,6 +130,11 @@ class _Patient(H11Protocol):
         self._wait()
 
     @property
+    def is_waited_for(self) -> bool:
+        """Whether it is the other end that keeps a request from ending."""
+        return self.conn.their_state is h11.SEND_BODY or self.transport.get_write_buffer_size() > 0
+
+    @property
     def _is_idle(self) -> bool:
         return self.flow.write_paused or self._has_answered
 
@@ -201,10 +207,10 @@ class _Server(uvicorn.Server):
         hanging_up.cancel()
 
     async def _hang_up(self) -> None:
-        """After a while, let go of whoever does not read what they asked for."""
+        """After a while, let go of whoever neither sends what they began nor reads the answer."""
         await asyncio.sleep(_UNREAD_SECONDS)
         for one in list(self.server_state.connections):
-            if isinstance(one, H11Protocol) and one.transport.get_write_buffer_size():
+            if isinstance(one, _Patient) and one.is_waited_for:
                 one.transport.abort()
 
 
