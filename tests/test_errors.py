@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemolog import Memory, errors
-from mnemolog.errors import MnemologError
+from mnemolog.errors import MnemologError, SchemaInvalidError, SessionNotFoundError
 from tests.log.disks import RecordingDisk, open_on
 from tests.log.test_locks import held
 
@@ -196,6 +196,25 @@ def test_a_refusal_never_quotes_the_content(memory, sid, record):
         memory.add_memory(sid, record)
     assert "unicorn" not in f"{caught.value} {caught.value.details}"
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("contnet", "content"), ("text", "content"), ("message", "content"), ("agent", "agent_id"),
+     ("tag", "tags")],
+)  # fmt: skip
+def test_a_slip_in_the_name_of_a_field_is_told_with_the_field_that_is_meant(
+    memory, sid, given, meant
+):
+    with pytest.raises(SchemaInvalidError) as refused:
+        memory.add_conversation(sid, role="user", **{given: "x"})
+    assert refused.value.advice == f"Did you mean {meant!r}?"
+
+
+def test_words_in_the_place_of_a_session_are_told_where_they_belong(memory):
+    for ask in (memory.query, memory.context):
+        with pytest.raises(SessionNotFoundError, match="first, then `text=`"):
+            ask("which database did we choose?")
 
 
 def test_the_kind_of_a_value_is_told_with_its_article(memory, sid):

@@ -32,6 +32,8 @@ An error says what was refused and, in `advice`, what to do about it. `details` 
 the numbers and names for programs. No error text ever quotes an entry's content.
 """
 
+import difflib
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -48,6 +50,19 @@ def kind_of(value: object) -> str:
     """The type of a value, with its article: `a list`, `an object`."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """The known name that a wrong one is perhaps a slip of the pen for."""
+    near = difflib.get_close_matches(name[:100], known, 3, alike)
+    # Two fingers that come in the wrong order are likelier than another name about as alike.
+    return min(near, key=lambda one: sorted(one) != sorted(name), default=None)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """The advice for a name that is not known: the nearest one, else what is said `otherwise`."""
+    near = nearest(name, known)
+    return f"Did you mean {near!r}?" if near else otherwise
 
 
 class MnemologError(Exception):
@@ -107,7 +122,7 @@ class ConcurrentModificationError(ConcurrencyError):
 class InputError(MnemologError):
     """What was handed in cannot be stored."""
 
-    usual_advice = "Nothing was stored; correct it and try again."
+    usual_advice = "Nothing was changed; correct it and try again."
 
 
 class InvalidFormatError(InputError, ValueError):
@@ -160,9 +175,18 @@ def no_session(session_id: str) -> SessionNotFoundError:
     """The one error for a session that does not exist, or not for this caller: they look alike."""
     return SessionNotFoundError(
         f"There is no session {session_id!r:.200}.",
-        advice="`mnemolog sessions` lists what there is.",
+        advice=_what_was_meant(session_id),
         session_id=session_id,
     )
+
+
+def _what_was_meant(session_id: str) -> str:
+    """What to do about the id of no session: most often it is none, but a text or an entry's id."""
+    if " " in session_id:
+        return "Give the session's id or None first, then `text=`."
+    if session_id.startswith(("mem_", "pref_")):
+        return "This looks like the id of an entry: name its session first."
+    return "`list_sessions` lists what there is."
 
 
 class SessionExistsError(SessionError):

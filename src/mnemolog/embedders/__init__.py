@@ -5,10 +5,9 @@ only when the first text comes.
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pkgutil import resolve_name
 
-from mnemolog.errors import SettingsError
+from mnemolog.errors import SettingsError, did_you_mean
 from mnemolog.ports.embedder import Embedder
 
 __all__ = ["GROUP", "Embedder", "open_embedder"]
@@ -63,9 +62,8 @@ def _checked(candidate: Embedder) -> Embedder:
 
 
 def _unknown(chosen: str, known: Mapping[str, str]) -> SettingsError:
-    near = get_close_matches(chosen, known, n=1)
     return SettingsError(
         f"There is no embedder {chosen[:40]!r}.",
-        advice=f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(sorted(known))}.",
+        advice=did_you_mean(chosen, known, f"Known are: {', '.join(sorted(known))}."),
         known=sorted(known),
     )

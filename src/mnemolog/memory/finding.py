@@ -10,7 +10,7 @@ from mnemolog.memory.base import Base
 from mnemolog.model import query as queries
 from mnemolog.model.observing import timed
 from mnemolog.model.query import Hits, Query
-from mnemolog.model.shapes import snake
+from mnemolog.model.shapes import doubt_of, snake
 from mnemolog.policy.access import may_see
 from mnemolog.policy.recalling import ordered, recalled
 from mnemolog.ports import Progress, exporter_of
@@ -47,7 +47,9 @@ class Finding(Base):
         with timed("query", session_id) as numbers:
             hits = self._search_index().search(asked, self._viewer, session_id, now, decay)
             numbers["hits"] = len(hits)
-        return self._with_moved(hits, asked, session_id) if is_deep else hits
+        if is_deep:
+            hits = self._with_moved(hits, asked, session_id)
+        return hits if hits else _doubted(hits, asked)
 
     def _with_moved(self, hits: Hits, asked: Query, session_id: str | None) -> Hits:
         if session_id is None:
@@ -95,6 +97,12 @@ class Finding(Base):
             self._manifest(session_id)
         self.check_allowed("rebuild_index")
         return self._search_index().rebuild(progress)
+
+
+def _doubted(nothing: Hits, asked: Query) -> Hits:
+    """No hits, with a note on each type that may be a slip of the pen."""
+    nothing.notes += tuple(filter(None, map(doubt_of, asked.types)))
+    return nothing
 
 
 def _depth(given: Mapping[Any, Any]) -> tuple[dict[Any, Any], bool]:

@@ -1,6 +1,5 @@
 """A query: what is searched for, and what is found."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -8,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import InvalidQueryError, MnemologError, shown
+from mnemolog.errors import InvalidQueryError, MnemologError, did_you_mean, shown
 from mnemolog.model import plain
 from mnemolog.model.entry import Entry, type_name
 from mnemolog.model.shapes import snake
@@ -259,8 +258,7 @@ def _said_twice(field: str) -> InvalidQueryError:
 
 def _unknown(name: str) -> InvalidQueryError:
     known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end", *_NEVER_ASKED})
-    near = difflib.get_close_matches(name, known, 1)
     return InvalidQueryError(
         f"A query has no field {name!r:.60}.",
-        advice=f"Did you mean {near[0]!r}?" if near else f"Use {', '.join(known)}.",
+        advice=did_you_mean(name, known, f"Use {', '.join(known)}."),
     )

@@ -4,13 +4,12 @@ Both source documents' records are accepted: flat ones (`{"made_by": …, "decis
 enveloped ones (`{"type": "decision", "content": {"decision": …}}`), in snake_case or camelCase.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypedDict
 
-from mnemolog.errors import SchemaInvalidError, shown
+from mnemolog.errors import SchemaInvalidError, did_you_mean, nearest, shown
 from mnemolog.model import plain
 from mnemolog.model.entry import ORIGINS, SCOPES, TYPES, type_name
 from mnemolog.model.ids import check_id
@@ -23,6 +22,8 @@ ENVELOPE = frozenset(
 # How alike two names of types are when the one may be meant for the other, from 0 to 1.
 _ALIKE = 0.8
 ALIASES = {"made_by": "agent_id", "discovered_by": "agent_id"}
+# What other libraries call a field, where another of ours is spelled more alike.
+_MEANT = {"text": "content", "message": "content"}
 # Computed when asked for; a log never holds them.
 DERIVED = frozenset(
     "v seq sum checksum schema_version version decay_factor access_count last_accessed"
@@ -161,15 +162,16 @@ def _put(found: dict[str, Any], name: str, value: Any) -> None:
 def _other_type(given: object, notes: list[str]) -> str:
     """A type of one's own, or one that is spelled otherwise."""
     kind = type_name(given)
-    if kind not in TYPES and (near := _nearest_type(kind)):
-        notes.append(f"{kind!r} is a type of your own; did you mean {near!r}?")
+    if doubt := doubt_of(kind):
+        notes.append(doubt)
     return kind
 
 
 @lru_cache(maxsize=256)
-def _nearest_type(kind: str) -> str | None:
-    """The type that a type of one's own may be a slip of the pen for."""
-    return next(iter(difflib.get_close_matches(kind, TYPES, 1, _ALIKE)), None)
+def doubt_of(kind: str) -> str | None:
+    """What is to be said of a type that may be a slip of the pen for one of ours."""
+    near = None if kind in TYPES else nearest(kind, TYPES, _ALIKE)
+    return f"{kind!r} is a type of your own; did you mean {near!r}?" if near else None
 
 
 def _aliased(name: str, value: Any, own: tuple[str, ...]) -> tuple[str, Any]:
@@ -179,10 +181,9 @@ def _aliased(name: str, value: Any, own: tuple[str, ...]) -> tuple[str, Any]:
     if name == "priority":
         return "importance", _importance_of(value)
     known = sorted({*ENVELOPE, *own, *ALIASES, "priority"})
-    near = difflib.get_close_matches(name, known, 1)
     raise SchemaInvalidError(
         f"An entry has no field {name!r:.60}.",
-        advice=f"Did you mean {near[0]!r}?" if near else "Put your own values into `metadata`.",
+        advice=did_you_mean(_MEANT.get(name, name), known, "Put your own values into `metadata`."),
         field=name,
     )
 

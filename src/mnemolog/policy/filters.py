@@ -1,10 +1,9 @@
 """Filters over entries: what the getters take, beside types."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from mnemolog.errors import SchemaInvalidError
+from mnemolog.errors import SchemaInvalidError, did_you_mean
 from mnemolog.model import plain
 from mnemolog.model.entry import Entry
 from mnemolog.model.shapes import snake
@@ -70,8 +69,7 @@ def _content_passes(entry: Entry, name: str, wanted: tuple[str, ...]) -> bool:
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> SchemaInvalidError:
-    near = difflib.get_close_matches(name, known, 1)
-    advice = f"Did you mean {near[0]!r}?" if near else f"Use {', '.join(known)}."
+    advice = did_you_mean(name, known, f"Use {', '.join(known)}.")
     return SchemaInvalidError(f"There is no filter {name!r:.60}.", advice=advice, field=name)
 
 

@@ -1,6 +1,5 @@
 """From a settings file, the environment or a session's overrides to values by dotted key."""
 
-import difflib
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemolog.errors import SettingsError, shown
+from mnemolog.errors import SettingsError, nearest, shown
 from mnemolog.settings.keys import Key
 from mnemolog.settings.spellings import (
     RENAMED,
@@ -82,8 +81,7 @@ def from_environ(environ: Mapping[str, str], known: Known) -> Iterator[Given]:
     paths = {variable(path): path for path in (*RETIRED, *RENAMED, *known)}
     for name in names:
         if name not in paths:
-            near = difflib.get_close_matches(name, map(variable, known), 1)
-            raise _unknown(name, near[0] if near else None)
+            raise _unknown(name, nearest(name, map(variable, known)))
         yield Given(paths[name], name, _value(environ[name]))
 
 
@@ -181,8 +179,8 @@ def _nearest(path: str, known: Known) -> str | None:
     if len(elsewhere) == 1:
         return elsewhere[0]
     siblings = {name.split(".")[-1]: name for name in known if name.rpartition(".")[0] == parent}
-    if near := difflib.get_close_matches(last, siblings, 1):
-        return siblings[near[0]]
+    if near := nearest(last, siblings):
+        return siblings[near]
     if "default" in siblings:
         return siblings["default"]
-    return next(iter(difflib.get_close_matches(path, known, 1)), None)
+    return nearest(path, known)

@@ -19,7 +19,8 @@ ASK = "Ask the person who runs this memory."
 # Advice about commands, settings and Python, of which a model can follow nothing.
 _NOT_FOR_MODELS = re.compile(
     r"`mnemolog |(?<![\w-])--[a-z]|\bhandle\b|`?Memory\.open|for_agent|for_user|get_entries"
-    r"|clear_session|\b(?:storage|archive|compaction|privacy|knowledge|compartments)\.[a-z]"
+    r"|list_sessions|clear_session|`text=`"
+    r"|\b(?:storage|archive|compaction|privacy|knowledge|compartments)\.[a-z]"
 )
 
 

@@ -15,6 +15,9 @@ _WORDS = {
         "Give --id, --types, --tag, --topic, --by, --since or --until.",
     "or use clear_session.": "",
     "`get_entries` lists what there is.": "`mnemolog log` lists what there is.",
+    "`list_sessions` lists what there is.": "`mnemolog sessions` lists what there is.",
+    "Give the session's id or None first, then `text=`.":
+        "Words to look for come before the SESSION; `mnemolog sessions` lists what there is.",
     "Load it, or leave the id out to have a new one made.": "Choose another name.",
     "Give ISO 8601 such as 2026-11-15T09:00:00.000Z, a datetime, or epoch milliseconds.":
         "Give a date such as 2026-11-15, or a time such as 2026-11-15T09:00:00Z.",

@@ -1,6 +1,5 @@
 """What a route is asked by: the names of its query as others know them; no others are taken."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +8,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import HeaderParameter, PathParameter, QueryParameter
 
+from mnemolog.errors import did_you_mean
 from mnemolog.faces.http.problems import RefusedError
 
 _Kinds = tuple[type[Any], ...]
@@ -46,7 +46,7 @@ def unknown_in_body(handler: BaseRouteHandler, told: str) -> RefusedError | None
 
 def unknown(name: str, known: Iterable[str], message: str, field: str) -> RefusedError:
     """The refusal of a name that is not known: with the nearest one, or all that there are."""
-    near = difflib.get_close_matches(name[:100], names := sorted(known), 1)
+    names = sorted(known)
     others = f"Use {', '.join(names)}." if names else "Leave it out."
-    advice = f"Did you mean {near[0]!r}?" if near else others
+    advice = did_you_mean(name, names, others)
     return RefusedError(400, "E_SCHEMA_INVALID", message, advice=advice, field=field)
