@@ -324,5 +324,7 @@ def test_a_root_that_may_only_be_read_is_read_whatever_is_missing_beside_it(
         assert [one.id for one in again.list_sessions()] == [sid]
         with pytest.raises(StorageIOError, match="Read-only"):
             again.add_memory(sid, content="more")
+        with pytest.raises(StorageIOError, match="Mount it writable"):
+            again.query(sid, text="ACID")
     with pytest.raises(StorageIOError, match="Read-only"):
         Memory.open(root.parent / "new", environ={})

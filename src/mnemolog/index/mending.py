@@ -37,6 +37,11 @@ def told(error: Exception) -> MnemologError:
         return StorageIOError(
             f"The index cannot be used now: {error}.", advice="Try again; entries are safe."
         )
+    if _of_system(error) == errno.EROFS:
+        return StorageIOError(
+            "A search keeps its index in the root, and this disk may only be read.",
+            advice="Mount it writable, or copy the root to one that is.",
+        )
     return StorageIOError(
         f"The index cannot be used: {error}.",
         advice="Make the folder `index` writable, or delete it: it comes back by itself.",
