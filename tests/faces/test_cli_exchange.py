@@ -92,7 +92,7 @@ def test_several_files_need_a_place(filled, run):
 
 def test_what_is_refused_is_told_and_the_rest_is_stored(root, run, ask, chat):
     told = run("import", str(chat), code=5).stdout
-    assert "work-agent: 1 sessions created" in told
+    assert "work-agent: 1 session created" in told
     assert "refused: 1 × not JSON" in told
     assert "talk.ndjson, line 3: not JSON" in told
     rows = [line.split() for line in told.splitlines()]

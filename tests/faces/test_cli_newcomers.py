@@ -1,6 +1,7 @@
 """What somebody new to the command line tries: named sessions, slips of the pen, plain dates."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.errors import StorageIOError
+from mnemolog.faces.cli.app import app
 
 # --- sessions by name
 
@@ -92,6 +94,43 @@ def test_a_slip_in_the_name_of_a_verb_is_told(anywhere):
     assert "Did you mean" not in anywhere("zzzz", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("ls", "sessions"), ("remember", "add"), ("forget", "delete"), ("edit", "add"),
+     ("config", "settings"), ("help", "--help")],
+)  # fmt: skip
+def test_what_other_programs_call_a_verb_is_told_by_our_name(anywhere, typed, meant):
+    assert (
+        f"There is no command '{typed}'. Did you mean '{meant}'?" in anywhere(typed, code=2).stderr
+    )
+
+
+def test_every_verb_has_its_place_in_the_help_and_a_line_that_is_not_cut(anywhere):
+    told = anywhere("--help").stdout
+    assert "..." not in told.partition("Write and read:")[2]
+    for name in app.commands:
+        assert re.search(rf"^  {name} +[A-Z].*\.$", told, re.MULTILINE), name
+
+
+def test_a_wrong_command_line_is_answered_with_how_the_verb_is_written(anywhere):
+    for words, usage in (
+        (["delete", "talk", "mem_1"], "mnemolog delete [SESSION] [OPTIONS]"),
+        (["search", "tea", "--session", "talk"], "mnemolog search [TEXT] [SESSION] [OPTIONS]"),
+        (["show"], "mnemolog show SESSION [ENTRY] [OPTIONS]"),
+    ):
+        assert (
+            f"Usage: {usage}. `mnemolog {words[0]} --help` says more."
+            in anywhere(*words, code=2).stderr
+        )
+
+
+def test_the_id_of_an_entry_or_a_text_in_the_place_of_a_session_is_told(run, memory, sid):
+    entry = memory.add_memory(sid, type="note", content="x").id
+    assert "name its session first" in run("show", entry, code=6).stderr
+    words_last = run("search", sid, "which database", code=6).stderr
+    assert "Words to look for come before the SESSION" in words_last
+
+
 def test_what_may_be_chosen_stands_on_one_line(anywhere):
     told = anywhere("token", code=2).stderr
     assert "Choose from: new, list, revoke, link\n" in told
@@ -99,6 +138,24 @@ def test_what_may_be_chosen_stands_on_one_line(anywhere):
 
 def test_the_command_alone_says_how_to_begin(anywhere):
     assert "`mnemolog init`" in anywhere(code=2).stderr
+
+
+# --- where there is nothing
+
+
+def test_a_list_of_nothing_says_so(run, memory, ask):
+    memory.create_session(session_id="talk")
+    assert "Nothing was found." in run("log", "talk").stderr
+    assert run("log", "talk").stdout == ""
+    assert run("token", "list").stdout == "There are no tokens beside the owner's.\n"
+    assert run("audit").stdout == "The audit is empty.\n"
+    assert run("sessions", "--state", "archived").stdout == "There are no sessions.\n"
+    assert ask("sessions", "--state", "archived") == []
+
+
+def test_a_memory_without_entries_has_no_times_in_its_numbers(anywhere):
+    anywhere("init")
+    assert "created" not in anywhere("stats").stdout
 
 
 # --- types
@@ -113,6 +170,15 @@ def test_a_type_that_looks_like_a_slip_of_the_pen_is_stored_and_told(run, ask, g
     assert f"'{given}' is a type of your own; did you mean '{near}'?" in told.stderr
     (entry,) = ask("log")
     assert entry["type"] == given
+
+
+def test_a_search_for_a_type_that_looks_like_a_slip_of_the_pen_is_told(run, memory, sid):
+    memory.add_memory(sid, type="decision", content={"decision": "Use PostgreSQL"})
+    told = run("search", "--types", "decison")
+    assert "'decison' is a type of your own; did you mean 'decision'?" in told.stderr
+    assert memory.search_by_type(sid, "risk").notes == ()
+    memory.add_memory(sid, type="decison", content="mine")
+    assert run("search", "--types", "decison").stderr == ""
 
 
 def test_a_type_of_ones_own_is_nothing_to_warn_of(memory, sid):
@@ -223,6 +289,7 @@ def test_a_line_that_is_not_json_is_called_that(run, memory, sid):
     for words, text in ((["--entry", "oops"], None), (["-"], "oops\n")):
         told = run("add", "--session", sid, *words, code=5, text=text)
         assert "Line 1, column 1: not JSON (" in told.stderr
+        assert 'An entry is written as {"content": "…"}. Nothing was stored.' in told.stderr
 
 
 def test_a_node_action_says_how_many_words_it_takes(run, memory, sid):

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from io import StringIO
+from itertools import chain
 from typing import Any
 
 import click
 
-from mnemolog.errors import MnemologError, NodeConflictError, StorageFullError
+from mnemolog.errors import MnemologError, NodeConflictError, StorageFullError, did_you_mean
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.advising import advice_of, message_of
-from mnemolog.faces.cli.call import COMMON
+from mnemolog.faces.cli.call import COMMON, usage_of
 from mnemolog.faces.cli.differing import say_conflict
 from mnemolog.faces.cli.verbs.add import add
 from mnemolog.faces.cli.verbs.archive import archive
@@ -50,6 +51,25 @@ from mnemolog.faces.cli.verbs.worker import worker
 
 USAGE_CODE = "E_USAGE"
 
+# What other programs call a verb.
+_MEANT = {
+    "cat": "show", "config": "settings", "edit": "add", "find": "search", "forget": "delete",
+    "get": "show", "help": "--help", "list": "sessions", "ls": "sessions", "query": "search",
+    "remember": "add", "remove": "delete", "rm": "delete", "start": "serve", "status": "stats",
+    "undo": "undelete", "update": "add",
+}  # fmt: skip
+
+
+# As `mnemolog --help` and docs/cli.md show them.
+GROUPS: dict[str, tuple[click.Command, ...]] = {
+    "Write and read": (init, add, show, log, search, context, watch, sessions, runs, stats),
+    "Knowledge": (node, review, worker),
+    "Forget": (delete, undelete, erase, verify, redact, audit),
+    "Keep": (backup, archive, restore, compact, maintain, migrate, reindex, doctor, settings),
+    "Exchange": (export, import_, hook),
+    "Serve": (serve, token, mcp, demo),
+}
+
 
 class App(click.Group):
     """A group whose every end is an exit code of the table."""
@@ -73,17 +93,21 @@ class App(click.Group):
         with _output_may_end():
             return super().invoke(ctx)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs in their groups."""
+        for title, verbs in GROUPS.items():
+            told = [(f"{one.name or '':<8}", one.get_short_help_str(limit=80)) for one in verbs]
+            with formatter.section(title):
+                formatter.write_dl(told)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb that is meant; of a slip of the pen, the one that may have been meant."""
         is_option = args[0].startswith("-")
         if not (ctx.resilient_parsing or is_option or args[0] in self.commands):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.commands, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"There is no command {args[0]!r:.60}.{hint}")
+            hint = did_you_mean(_MEANT.get(args[0], args[0]), (*self.commands, "--help"), "")
+            ctx.fail(f"There is no command {args[0]!r:.60}. {hint}".strip())
         return super().resolve_command(ctx, args)
 
     def _code(self, args: tuple[Any, ...], extra: dict[str, Any], as_json: bool) -> int:
@@ -145,8 +169,11 @@ def _tell_usage(error: click.ClickException, as_json: bool) -> None:
 
 
 def _advice(error: click.ClickException) -> str:
+    """How the verb is written, which most often tells what went wrong, and where there is more."""
     context = getattr(error, "ctx", None)
-    return f"Try `{context.command_path if context else 'mnemolog'} --help`."
+    if context is None or isinstance(context.command, click.Group):
+        return "Try `mnemolog --help`."
+    return f"Usage: {usage_of(context.command)}. `{context.command_path} --help` says more."
 
 
 app = App(
@@ -158,9 +185,5 @@ app = App(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(package_name="mnemolog", message="%(prog)s %(version)s")(app)
-for each in (
-    init, add, show, log, search, context, node, review, watch, sessions, runs, stats, delete,
-    undelete, erase, verify, redact, compact, audit, archive, restore, export, import_,
-    backup, migrate, maintain, worker, reindex, doctor, settings, serve, token, mcp, hook, demo,
-):  # fmt: skip
+for each in chain.from_iterable(GROUPS.values()):
     app.add_command(each)

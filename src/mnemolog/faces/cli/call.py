@@ -111,6 +111,19 @@ def is_address(root: str) -> bool:
     return "://" in root
 
 
+def usage_of(command: click.Command) -> str:
+    """How a verb is written: `mnemolog show SESSION [ENTRY] [OPTIONS]`."""
+    own = [each for each in command.params if each not in COMMON]
+    words = [_word(each) for each in own if isinstance(each, click.Argument)]
+    options = ["[OPTIONS]"] if any(isinstance(each, click.Option) for each in own) else []
+    return " ".join(["mnemolog", str(command.name), *words, *options])
+
+
+def _word(argument: click.Argument) -> str:
+    name = str(argument.name).upper()
+    return name if argument.required else f"[{name}]"
+
+
 @contextmanager
 def retired_settings_told(as_json: bool) -> Iterator[None]:
     """Pass on what the settings warn about, in words instead of Python's form."""

@@ -138,7 +138,8 @@ def _parsed(text: str, line: int, told: str) -> dict[str, Any]:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         why = f"not JSON ({error.msg})"
-        raise _bad(line + error.lineno - 1, error.colno, why, told) from error
+        form = f'An entry is written as {{"content": "…"}}. {told}'
+        raise _bad(line + error.lineno - 1, error.colno, why, form) from error
     except (ValueError, RecursionError) as error:
         raise _bad(line, 1, f"cannot be read ({error})", told) from error
     if not isinstance(found, dict):

@@ -10,7 +10,7 @@ import click
 
 from mnemolog.faces.cli import exits
 from mnemolog.faces.cli.app import app
-from mnemolog.faces.cli.call import COMMON
+from mnemolog.faces.cli.call import COMMON, usage_of
 from mnemolog.stores.files.doctor.findings import KINDS
 
 INTRODUCTION = """\
@@ -53,9 +53,8 @@ def page() -> str:
 def _verb(name: str, command: click.Command) -> str:
     own = [each for each in command.params if each not in COMMON]
     options = [each for each in own if isinstance(each, click.Option)]
-    words = [_argument(each) for each in own if isinstance(each, click.Argument)]
-    usage = " ".join(["mnemolog", name, *words, *["[OPTIONS]"] * bool(options)])
-    parts = [f"## {name}\n", f"```\n{usage}\n```\n", *_paragraphs(command.help or "")]
+    usage = f"```\n{usage_of(command)}\n```\n"
+    parts = [f"## {name}\n", usage, *_paragraphs(command.help or "")]
     if options:
         parts.append(_table(("option", ""), map(_option, options)))
     return "\n".join(parts)
@@ -64,11 +63,6 @@ def _verb(name: str, command: click.Command) -> str:
 def _paragraphs(text: str) -> Iterator[str]:
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         yield f"{' '.join(paragraph.split())}\n"
-
-
-def _argument(argument: click.Argument) -> str:
-    name = str(argument.name).upper()
-    return name if argument.required else f"[{name}]"
 
 
 def _option(option: click.Option) -> tuple[str, str]:

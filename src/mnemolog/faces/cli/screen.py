@@ -108,9 +108,15 @@ def emit_raw(line: bytes) -> None:
     click.echo(line)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Show a table: ruled for a person, plain columns in a pipe, where nothing is cut."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, nothing: str = "") -> None:
+    """Show a table: ruled for a person, plain columns in a pipe, where nothing is cut.
+
+    Without rows there is no table, but what is said of `nothing`.
+    """
     lines = [[one_line(cell) for cell in row] for row in rows]
+    if not lines and nothing:
+        say(nothing)
+        return
     if is_terminal():
         _rich_table(columns, lines)
         return

@@ -43,10 +43,11 @@ def add(
 
     Give TEXT, or a whole entry by --entry, or `-` to read one JSON entry from each line of the
     input. A decision's TEXT is what was decided, a finding's what was found, a preference's is
-    KEY=VALUE. Lines are stored 1,000 at a time; of a batch with a bad line nothing is stored.
+    KEY=VALUE. An entry with the `id` of one that is there revises it. Lines are stored 1,000 at a
+    time; of a batch with a bad line nothing is stored.
     """
     if (text is None) == (entry is None):
-        raise click.UsageError("Give TEXT, or --entry, or - to read from the input.")
+        raise click.UsageError("Give TEXT, or --entry, or - to read lines of JSON from the input.")
     if text in (None, "-") and any(value not in (None, ()) for value in fields.values()):
         raise click.UsageError("--type, --role, --tag and --importance go with TEXT only.")
     if text == "-":

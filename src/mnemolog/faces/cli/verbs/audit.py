@@ -12,9 +12,10 @@ COLUMNS = ("when", "what", "entries", "session", "who", "why")
 @click.option("--last", metavar="N", type=click.IntRange(1), help="Only the last N lines.")
 @verb
 def audit(call: Call, last: int | None) -> None:
-    """What was deleted, erased, purged, compacted and backed up; never what it said.
+    """Show what was deleted, erased, compacted, backed up.
 
-    Fails if a line was changed or taken out.
+    When, by whom, how many and why, and never what it said. Fails if a line was changed or taken
+    out.
     """
     with call.memory() as memory:
         found = memory.audit()
@@ -30,4 +31,5 @@ def audit(call: Call, last: int | None) -> None:
              line.actor, line.reason]
             for line in shown
         ),
+        nothing="The audit is empty.",
     )  # fmt: skip

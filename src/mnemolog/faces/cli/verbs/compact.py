@@ -10,7 +10,7 @@ from mnemolog.faces.cli.call import Call, verb
 @click.argument("sessions", nargs=-1, required=True)
 @verb
 def compact(call: Call, sessions: tuple[str, ...]) -> None:
-    """Rewrite the logs of SESSIONS without what nobody needs any more.
+    """Rewrite the logs of SESSIONS without what nobody needs.
 
     What has become irrelevant moves to the archive and is still found there.
     """

@@ -16,10 +16,11 @@ from mnemolog.faces.cli.choosing import chosen, criteria, owned
 @click.option("--reason", default="", metavar="WORDS", help="Why; kept in the audit.")
 @verb
 def delete(call: Call, session: str | None, is_all: bool, reason: str, **options: Any) -> None:
-    """Hide entries of SESSION at once; `undelete` brings them back for 30 days.
+    """Hide entries of SESSION at once; `undelete` brings them back.
 
-    An entry must meet all that is said about it. Without SESSION, with --user or --id, what users
-    own and all share is meant. To remove the bytes, use `erase`.
+    That holds for 30 days, or as long as privacy.undelete_days says. An entry must meet all that is
+    said about it. Without SESSION, with --user or --id, what users own and all share is meant. To
+    remove the bytes, use `erase`.
     """
     reach, wanted = owned(call, session, chosen(**options))
     if is_all == bool(wanted):
@@ -51,7 +52,7 @@ def _where(call: Call, session: str | None) -> str:
 @criteria
 @verb
 def undelete(call: Call, session: str | None, **options: Any) -> int:
-    """Bring back deleted entries of SESSION; without options, all of them.
+    """Bring deleted entries of SESSION back; without options, all.
 
     Without SESSION, with --user or --id, what users own and all share is meant.
     """

@@ -30,7 +30,7 @@ def erase(
     yes: bool,
     **options: Any,
 ) -> int:
-    """Remove entries of SESSION for good, from every file, and prove it.
+    """Remove entries of SESSION from every file, and prove it.
 
     Deleted entries are meant too. Without SESSION, with --user or --id, what users own and all
     share is meant. This cannot be undone.
@@ -84,7 +84,7 @@ def _told(call: Call, done: "Erasure") -> int:
 @click.option("--id", "ids", metavar="ID", multiple=True, help="An entry that should be gone.")
 @verb
 def verify(call: Call, text: tuple[str, ...], ids: tuple[str, ...]) -> int:
-    """Look whether words or entries are gone: into every byte below the root.
+    """Look for words or entries in every byte below the root.
 
     Compressed files are unpacked; escaped and encoded forms are looked for too.
     """

@@ -23,7 +23,7 @@ class HarmlessCommand(click.Command):
         try:
             return super().make_context(*args, **extra)
         except click.UsageError as error:
-            screen.warn(f"nothing was recorded: {error.format_message()}")
+            screen.warn(f"nothing was recorded: {screen.one_line(error.format_message())}")
             raise click.exceptions.Exit(0) from error
 
 
@@ -31,7 +31,7 @@ class HarmlessCommand(click.Command):
 @click.argument("program", metavar="PROGRAM", type=click.Choice(PROGRAMS))
 @verb
 def hook(call: Call, program: str) -> None:
-    """Record a session of another program from that program's own hooks.
+    """Record a session of another program, from its own hooks.
 
     PROGRAM is claude-code. What happened comes as JSON on standard input, and the transcript that
     it names is stored, each message once. Whatever goes wrong is told on standard error, and the

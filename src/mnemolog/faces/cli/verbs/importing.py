@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemolog.errors import InputError
-from mnemolog.faces.cli import exits, screen
+from mnemolog.faces.cli import exits, screen, words
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 from mnemolog.faces.cli.natives import NATIVE, import_native
@@ -49,7 +49,8 @@ def _tell(report: "ImportReport") -> None:
     sessions = report.sessions
     screen.say(
         (report.layout, "strong"),
-        f": {sessions['created']:,} sessions {would}created, {sessions['existing']:,} were there",
+        f": {words.counted(sessions['created'], 'session')} {would}created, ",
+        f"{sessions['existing']:,} there already",
     )
     types = sorted({*report.stored, *report.revised, *report.present})
     if types:

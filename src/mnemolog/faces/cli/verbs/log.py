@@ -62,6 +62,8 @@ def log(
         born = memory.load_session(chosen).created_at if follow else ""
         entries = memory.get_entries(chosen, after=after, last=last, **wanted)
         told = _tell(call, entries, set())
+        if not (entries or follow or call.as_json):
+            screen.say("Nothing was found.", err=True)  # a pipe gets entries and nothing else
         while follow:
             seen = entries.last_seq
             after = max(after, seen)

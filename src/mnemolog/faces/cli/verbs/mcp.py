@@ -30,7 +30,7 @@ def mcp(
     behind_tls: bool,
     allow_host: tuple[str, ...],
 ) -> None:
-    """Serve this memory to a client of the Model Context Protocol.
+    """Serve this memory over the Model Context Protocol.
 
     Over standard input and output, for the client that starts it, until that closes the input. Over
     HTTP at http://HOST:PORT/mcp, for whoever has the token: the file `token` in the root.

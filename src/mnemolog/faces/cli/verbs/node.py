@@ -99,13 +99,11 @@ def _tree(asked: _Asked) -> None:
         parts = {name: [one._asdict() for one in getattr(found, name)] for name in _PARTS}
         screen.emit({**found._asdict(), **parts})
         return
-    rows = [(f"{one.path}/", f"{one.nodes:,} nodes", "", "") for one in found.branches]
+    rows = [(f"{one.path}/", words.counted(one.nodes, "node"), "", "") for one in found.branches]
     rows += [(one.address, one.title, one.description, ", ".join(one.flags))
              for one in found.leaves]  # fmt: skip
-    if not rows:
-        screen.say("There are no nodes.")
-        return
-    screen.table(("address", "title", "description", "flags"), rows)
+    columns = ("address", "title", "description", "flags")
+    screen.table(columns, rows, nothing="There are no nodes.")
     if found.next:
         screen.say(f"There are more; --after {shlex.quote(found.next)} goes on.")
 
@@ -213,11 +211,10 @@ def _similar(asked: _Asked) -> None:
     if asked.call.as_json:
         for pair in pairs:
             screen.emit(pair._asdict())
-    elif not pairs:
-        screen.say("No two nodes look alike.")
     else:
         rows = ((one.address, one.other, one.why, f"{one.share:.2f}") for one in pairs)
-        screen.table(("node", "perhaps the same as", "by", "share"), rows)
+        columns = ("node", "perhaps the same as", "by", "share")
+        screen.table(columns, rows, nothing="No two nodes look alike.")
 
 
 def _merge(asked: _Asked) -> None:

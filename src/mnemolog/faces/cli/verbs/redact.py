@@ -12,7 +12,7 @@ from mnemolog.faces.cli.call import Call, verb
 @click.option("--dry-run", is_flag=True, help="Only say what would be hidden.")
 @verb
 def redact(call: Call, session: str | None, dry_run: bool) -> None:
-    """Hide secrets in what is stored already: in SESSION, or everywhere.
+    """Hide secrets in what is stored, in SESSION or everywhere.
 
     New entries are redacted before they are written; this is for older ones. The nodes of the users
     concerned are treated too, with all their versions and the proposals that wait.

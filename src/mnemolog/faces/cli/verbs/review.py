@@ -58,15 +58,13 @@ def _list(call: Call, waiting: "list[Waiting]") -> None:
     if call.as_json:
         for one in waiting:
             screen.emit(one)
-    elif not waiting:
-        screen.say("Nothing waits.")
     else:
         shown = (
             (one.id, one.user_id, one.edit.address, one.distiller, words.moment(one.created_at),
              one.why)
             for one in waiting
         )  # fmt: skip
-        screen.table(("id", "user", "node", "by", "since", "why"), shown)
+        screen.table(("id", "user", "node", "by", "since", "why"), shown, nothing="Nothing waits.")
 
 
 def _tell(call: Call, facts: dict[str, object], line: str) -> None:

@@ -43,10 +43,8 @@ def _list(call: Call, found: "list[LeftRun]") -> None:
     if call.as_json:
         for one in found:
             screen.emit(_facts(one))
-    elif not found:
-        screen.say("No run is open.")
     else:
-        screen.table(COLUMNS, map(_cells, found))
+        screen.table(COLUMNS, map(_cells, found), nothing="No run is open.")
 
 
 def _facts(one: "LeftRun") -> dict[str, object]:
@@ -73,7 +71,7 @@ def _found(memory: "Memory", session: str, run: str) -> "LeftRun":
 
 
 def _end(call: Call, memory: "Memory", one: "LeftRun", yes: bool) -> None:
-    much = f"{one.notes:,} note{'s' * (one.notes != 1)}"
+    much = words.counted(one.notes, "note")
     if not yes:
         used = words.moment(one.last_written)
         question = f"End the run {one.run_id}, last used {used}, and remove its {much} for good?"

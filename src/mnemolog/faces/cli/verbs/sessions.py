@@ -37,7 +37,7 @@ def sessions(call: Call, limit: int | None, state: str | None) -> None:
             for row in rows:
                 screen.emit(row)
             return
-        screen.table(COLUMNS, map(_cells, rows))
+        screen.table(COLUMNS, map(_cells, rows), nothing="There are no sessions.")
         if len(found) > most:
             screen.say(f"and {len(found) - most:,} more; --limit shows them", err=True)
 

@@ -64,5 +64,6 @@ def _rows(numbers: "Statistics") -> Iterator[tuple[str, str]]:
     yield "damaged lines", f"{numbers.corrupted_lines:,}"
     for kind, count in sorted(numbers.redactions.items()):
         yield f"hidden: {kind}", f"{count:,}"
-    yield "created", words.moment(numbers.created_at)
-    yield "updated", words.moment(numbers.updated_at)
+    if numbers.created_at is not None:
+        yield "created", words.moment(numbers.created_at)
+        yield "updated", words.moment(numbers.updated_at)

@@ -107,7 +107,8 @@ def _say_all(call: Call, found: "list[Issued]") -> None:
         )
         for one in found
     ]
-    screen.table(("id", "kind", "name", "reaches", "may", "expires"), rows)
+    columns = ("id", "kind", "name", "reaches", "may", "expires")
+    screen.table(columns, rows, nothing="There are no tokens beside the owner's.")
 
 
 def _say_link(call: Call, link: str) -> None:
