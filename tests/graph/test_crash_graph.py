@@ -11,7 +11,7 @@ import pytest
 
 from mnemolog.errors import NodeNotFoundError
 from mnemolog.graph.shelf import FilesShelf
-from mnemolog.model.lesson import Edit, Plan, Source, Waiting
+from mnemolog.model.lesson import Edit, EditPlan, Source, Waiting
 from mnemolog.policy import front_matter
 from mnemolog.testing import Moment, Recorder, SimulatedDisk, sampled
 from tests.graph.world import NOW, USER, by_hand, version, write
@@ -159,8 +159,8 @@ def test_a_move_is_finished_by_whoever_comes_next():
 
 def test_a_plan_and_a_proposal_are_there_whole_or_not_at_all():
     edit = Edit(address="SOUL.md", body="kind\n", sources=(Source("s", "e", 1),))
-    plan = Plan(v=1, id="s-1", session_id="s", user_id=USER, until=1, until_sum="", distiller="r",
-                edits=(edit,))  # fmt: skip
+    plan = EditPlan(v=1, id="s-1", session_id="s", user_id=USER, until=1, until_sum="",
+                    distiller="r", edits=(edit,))  # fmt: skip
     waiting = Waiting(v=1, id="w1", user_id=USER, edit=edit, distiller="r", created_at=NOW, why="")
 
     def tell(teller: Teller) -> None:

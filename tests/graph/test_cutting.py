@@ -9,7 +9,7 @@ from mnemolog.errors import ConcurrentModificationError, StorageFullError
 from mnemolog.fs.real import RealDisk
 from mnemolog.graph import moving, noted, plans
 from mnemolog.graph.shelf import FilesShelf
-from mnemolog.model.lesson import Edit, Plan, Source, Waiting
+from mnemolog.model.lesson import Edit, EditPlan, Source, Waiting
 from mnemolog.model.node import FILES
 from mnemolog.testing import Recorder, SimulatedDisk, sampled
 from tests.forgetting.scanner import found_in, traces
@@ -37,8 +37,8 @@ def planted(shelf: FilesShelf) -> None:
     shelf.wait(
         Waiting(v=1, id="w2", user_id=USER, edit=other, distiller="r", created_at=NOW, why="")
     )
-    plan = Plan(v=1, id="p1", session_id="talk", user_id=USER, until=2, until_sum="", distiller="r",
-                edits=(edit, other))  # fmt: skip
+    plan = EditPlan(v=1, id="p1", session_id="talk", user_id=USER, until=2, until_sum="",
+                    distiller="r", edits=(edit, other))  # fmt: skip
     shelf.keep_plan(plan)
     shelf.keep_plan(msgspec.structs.replace(plan, id="p2", edits=(edit,)))
 

@@ -7,7 +7,7 @@ import pytest
 
 from mnemolog import Memory, fs
 from mnemolog.errors import ConcurrentModificationError
-from mnemolog.model.lesson import Edit, Plan, Source, Waiting, source_name
+from mnemolog.model.lesson import Edit, EditPlan, Source, Waiting, source_name
 from mnemolog.testing import FixedClock, Recorder, SimulatedDisk, sampled
 from mnemolog.testing.opening import open_on
 from tests.forgetting.scanner import found_in, traces, word
@@ -26,7 +26,7 @@ def learned(memory: Memory, session: str, said: str, **more: str) -> str:
     edit = Edit(address="SOUL.md", body=f"{said}\n", sources=(Source(session, entry, 1),))
     shelf = memory._shelf
     shelf.wait(Waiting(v=1, id="w", user_id="u1", edit=edit, distiller="r", created_at=NOW, why=""))
-    shelf.keep_plan(Plan(v=1, id="p", session_id=session, user_id="u1", until=1, until_sum="",
+    shelf.keep_plan(EditPlan(v=1, id="p", session_id=session, user_id="u1", until=1, until_sum="",
                          distiller="r", edits=(edit,)))  # fmt: skip
     return entry
 

@@ -6,7 +6,7 @@ from mnemolog import Memory
 from mnemolog.errors import ConcurrentModificationError, InvalidFormatError
 from mnemolog.graph import redacting
 from mnemolog.graph.hiding import hide_text
-from mnemolog.model.lesson import Edit, Plan, Waiting
+from mnemolog.model.lesson import Edit, EditPlan, Waiting
 from tests.forgetting.scanner import found_in, traces
 from tests.graph.world import by_hand, text_of, write
 
@@ -34,7 +34,7 @@ def planted(tmp_path, secret):
         edit = Edit(address="USER.md", body=f"- Uses {secret}.\n", reason=f"{secret} was said")
         memory._shelf.wait(Waiting(v=1, id="w", user_id="ann", edit=edit, distiller="r",
                                    created_at=NOW, why=""))  # fmt: skip
-        memory._shelf.keep_plan(Plan(v=1, id="p", session_id="talk", user_id="ann", until=1,
+        memory._shelf.keep_plan(EditPlan(v=1, id="p", session_id="talk", user_id="ann", until=1,
                                      until_sum="", distiller="r", edits=(edit,)))  # fmt: skip
         # What a write hides by itself, a hand can put there again.
         path.write_text(path.read_text() + f"- Again {secret}.\n")

@@ -19,7 +19,7 @@ from mnemolog.errors import (
     SchemaInvalidError,
     SessionNotFoundError,
 )
-from mnemolog.model.lesson import Due, Lesson, Plan, Proposal
+from mnemolog.model.lesson import Due, EditPlan, Lesson, Proposal
 from tests.memory.machine import QUICK
 
 AGENTS = ("a", "b", "c")
@@ -277,8 +277,8 @@ def test_what_a_worker_does_is_refused_to_every_view(memory, sid, name):
 def _given(name: str, sid: str) -> object:
     due = Due(session_id=sid, user_id="u1", agent_id="architect", cause="idle", invalidated=1,
               processed_until=0, since="")  # fmt: skip
-    plan = Plan(v=1, id="p", session_id=sid, user_id="u1", until=1, until_sum="", distiller="rules",
-                edits=())  # fmt: skip
+    plan = EditPlan(v=1, id="p", session_id=sid, user_id="u1", until=1, until_sum="",
+                    distiller="rules", edits=())  # fmt: skip
     lesson = Lesson(session_id=sid, user_id="u1", agent_id="architect", entries=(), transcript="",
                     until=1, until_sum="", now="")  # fmt: skip
     known = {"due": due, "plan": plan, "lesson": lesson, "proposal": Proposal(), "until": 1,

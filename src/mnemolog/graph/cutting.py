@@ -20,7 +20,7 @@ from mnemolog.graph.locking import locked
 from mnemolog.graph.replacing import GONE, files, shredded, swap
 from mnemolog.graph.sourcing import IsGone
 from mnemolog.graph.versions import hash_of
-from mnemolog.model.lesson import Edit, Plan, Waiting
+from mnemolog.model.lesson import Edit, EditPlan, Waiting
 from mnemolog.model.node import FILES, NodeVersion
 
 _PATIENCE = 60.0
@@ -214,7 +214,7 @@ def _rests(edit: Edit, meant: Target) -> bool:
 
 
 def _cut_plan(disk: Disk, plan_id: str, meant: Target) -> int:
-    def left(plan: Plan) -> tuple[Edit, ...]:
+    def left(plan: EditPlan) -> tuple[Edit, ...]:
         return tuple(edit for edit in plan.edits if not _rests(edit, meant))
 
     return plans.change(disk, plan_id, left, meant.is_in)

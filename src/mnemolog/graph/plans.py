@@ -9,7 +9,7 @@ from mnemolog import fs, paths
 from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
 from mnemolog.graph.replacing import IsMeant, shredded, swap
-from mnemolog.model.lesson import Edit, Plan
+from mnemolog.model.lesson import Edit, EditPlan
 
 PREFIX = "plan-"
 _ENDING = ".json"
@@ -21,18 +21,18 @@ def path_of(plan_id: str) -> str:
     return f"{paths.INTENTS}/{PREFIX}{paths.file_name(plan_id)}{_ENDING}"
 
 
-def keep(disk: Disk, plan: Plan) -> None:
+def keep(disk: Disk, plan: EditPlan) -> None:
     """Note a plan durably; one of the same id is replaced."""
     disk.mkdir(paths.INTENTS)
     fs.replace(disk, path_of(plan.id), msgspec.json.encode(plan) + b"\n")
 
 
-def read(disk: Disk, plan_id: str) -> Plan | None:
+def read(disk: Disk, plan_id: str) -> EditPlan | None:
     """A plan that was noted; None if it is struck out, or cannot be read."""
     return _read(disk, path_of(plan_id))
 
 
-def all_of(disk: Disk) -> list[Plan]:
+def all_of(disk: Disk) -> list[EditPlan]:
     """Every plan that waits to be applied."""
     names = [one for one in disk.list(paths.INTENTS) if one.startswith(PREFIX)]
     found = (_read(disk, f"{paths.INTENTS}/{one}") for one in names if one.endswith(_ENDING))
@@ -40,7 +40,7 @@ def all_of(disk: Disk) -> list[Plan]:
 
 
 def change(
-    disk: Disk, plan_id: str, edited: Callable[[Plan], tuple[Edit, ...]], is_meant: IsMeant
+    disk: Disk, plan_id: str, edited: Callable[[EditPlan], tuple[Edit, ...]], is_meant: IsMeant
 ) -> int:
     """Give a plan other edits, and overwrite what was there; without any edit it goes. Says how
     many of its edits are others now.
@@ -51,7 +51,7 @@ def change(
     for _ in range(_TRIES):
         try:
             before = fs.read_all(disk, path)
-            plan = msgspec.json.decode(before, type=Plan)
+            plan = msgspec.json.decode(before, type=EditPlan)
         except (FileNotFoundError, msgspec.DecodeError):
             return 0  # applied meanwhile
         edits = edited(plan)
@@ -74,7 +74,7 @@ def strike(disk: Disk, plan_id: str) -> None:
         disk.sync_folder(paths.INTENTS)
 
 
-def _read(disk: Disk, path: str) -> Plan | None:
+def _read(disk: Disk, path: str) -> EditPlan | None:
     with suppress(FileNotFoundError, msgspec.DecodeError):
-        return msgspec.json.decode(fs.read_all(disk, path), type=Plan)
+        return msgspec.json.decode(fs.read_all(disk, path), type=EditPlan)
     return None

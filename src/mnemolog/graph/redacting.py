@@ -17,7 +17,7 @@ from mnemolog.graph import addresses, plans, sourcing, versions
 from mnemolog.graph.hiding import hide_text
 from mnemolog.graph.locking import locked
 from mnemolog.graph.replacing import files, shredded, swap
-from mnemolog.model.lesson import Edit, Plan, Waiting
+from mnemolog.model.lesson import Edit, EditPlan, Waiting
 from mnemolog.policy import front_matter
 from mnemolog.policy.drafting import Redact
 
@@ -153,8 +153,8 @@ def _hidden_proposal(content: bytes, hider: _Hider) -> bytes:
     return msgspec.json.encode(msgspec.structs.replace(found, edit=edit)) + b"\n"
 
 
-def _hide_plan(disk: Disk, plan: Plan, hider: _Hider, dry_run: bool) -> int:
-    def hidden(plan: Plan) -> tuple[Edit, ...]:
+def _hide_plan(disk: Disk, plan: EditPlan, hider: _Hider, dry_run: bool) -> int:
+    def hidden(plan: EditPlan) -> tuple[Edit, ...]:
         return tuple(map(hider.edit, plan.edits))
 
     if dry_run:

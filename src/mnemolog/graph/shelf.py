@@ -32,7 +32,7 @@ from mnemolog.graph.catalogue import Card, Catalogue, read_raw
 from mnemolog.graph.folders import Folders
 from mnemolog.graph.hiding import hidden
 from mnemolog.graph.writing import Place
-from mnemolog.model.lesson import Plan, Prompt, Waiting
+from mnemolog.model.lesson import EditPlan, Prompt, Waiting
 from mnemolog.model.node import (
     FILES,
     Folder,
@@ -46,7 +46,7 @@ from mnemolog.model.node import (
 from mnemolog.model.times import to_moment, to_text
 from mnemolog.policy.composing import missing
 from mnemolog.policy.drafting import Redact
-from mnemolog.ports import LeftOut
+from mnemolog.ports import Unread
 
 Change = Callable[[Node | None], str | None]
 OnChange = Callable[[str, str], None]
@@ -123,7 +123,7 @@ class FilesShelf:
         cards = self.cards(user_id).items()
         return [address for address, card in cards if any(map(is_meant, card.sources))]
 
-    def nodes(self, user_id: str, left_out: LeftOut | None = None) -> Iterator[Node]:
+    def nodes(self, user_id: str, left_out: Unread | None = None) -> Iterator[Node]:
         for address, _ in catalogue.files(self._disk, user_id):
             try:
                 found = self.find(user_id, address)
@@ -298,13 +298,13 @@ class FilesShelf:
             self._on_change(user, "")
         return {place: count for place, count in cuts.places.items() if count}
 
-    def keep_plan(self, plan: Plan) -> None:
+    def keep_plan(self, plan: EditPlan) -> None:
         plans.keep(self._disk, plan)
 
-    def plan(self, plan_id: str) -> Plan | None:
+    def plan(self, plan_id: str) -> EditPlan | None:
         return plans.read(self._disk, plan_id)
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[EditPlan]:
         return plans.all_of(self._disk)
 
     def strike_plan(self, plan_id: str) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 from mnemolog.layouts import fields, messages
 from mnemolog.layouts.contract import (
+    AnyFound,
     EntryFound,
     FileSource,
-    Found,
     Layout,
     Refused,
     SessionFound,
@@ -36,7 +36,7 @@ def detect(source: FileSource) -> bool:
     return next(_names(source), None) is not None
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Every message, result and call of a tool; thinking and internal lines are passed over."""
     told: set[str] = set()
     for name in _names(source):
@@ -75,7 +75,7 @@ def _session(session: str, value: Mapping[str, Any], file: str) -> SessionFound:
     return SessionFound(session, None, (NAME,), stamp, {"source": NAME, **known}, file=file)
 
 
-def _entries(session: str, file: str, found: Record) -> Iterator[Found]:
+def _entries(session: str, file: str, found: Record) -> Iterator[AnyFound]:
     value, message = found.value, found.value["message"]
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content

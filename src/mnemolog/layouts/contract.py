@@ -87,7 +87,7 @@ class Skipped(NamedTuple):
     times: int = 1
 
 
-Found = SessionFound | EntryFound | Refused | Skipped
+AnyFound = SessionFound | EntryFound | Refused | Skipped
 
 
 class Derived(NamedTuple):
@@ -175,5 +175,5 @@ class Layout(NamedTuple):
     name: str
     says: str
     detect: Callable[[FileSource], bool] | None = None
-    read: Callable[[FileSource], Iterator[Found]] | None = None
+    read: Callable[[FileSource], Iterator[AnyFound]] | None = None
     write: Callable[[Bundle], Iterator[FileOut | LeftOut]] | None = None

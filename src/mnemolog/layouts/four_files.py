@@ -14,12 +14,12 @@ from urllib.parse import unquote
 from mnemolog.errors import InvalidFormatError
 from mnemolog.layouts import fields, output
 from mnemolog.layouts.contract import (
+    AnyFound,
     Bundle,
     Derived,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -53,7 +53,7 @@ def detect(source: FileSource) -> bool:
     return any(name.rpartition("/")[2] in own for name in source.names())
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each folder as a session, its files merged by time; then what is shared."""
     names = source.names()
     own = set(FILES.values())
@@ -67,7 +67,7 @@ def read(source: FileSource) -> Iterator[Found]:
             yield from _read_shared(source, name)
 
 
-def _read_session(source: FileSource, folder: str, there: set[str]) -> Iterator[Found]:
+def _read_session(source: FileSource, folder: str, there: set[str]) -> Iterator[AnyFound]:
     before = f"{folder}/" if folder else ""
     manifest = facts(source, f"{before}manifest.json", there)
     if isinstance(manifest, Refused):
@@ -95,7 +95,9 @@ def _session(session: str, manifest: Mapping[str, Any], folder: str) -> SessionF
     )
 
 
-def _entries(source: FileSource, session: str, name: str) -> Iterator[tuple[str, int, str, Found]]:
+def _entries(
+    source: FileSource, session: str, name: str
+) -> Iterator[tuple[str, int, str, AnyFound]]:
     """The entries of one file, each with what it is sorted by.
 
     That is its number in the log, where it bears one, else its time; then its file.
@@ -133,7 +135,7 @@ def _time_of(record: Mapping[str, Any]) -> str:
         return ""
 
 
-def _read_users(source: FileSource, name: str) -> Iterator[Found]:
+def _read_users(source: FileSource, name: str) -> Iterator[AnyFound]:
     told = document(source, name)
     users = told.get("users") if isinstance(told, dict) else None
     if not isinstance(users, dict):
@@ -143,7 +145,7 @@ def _read_users(source: FileSource, name: str) -> Iterator[Found]:
         yield from _beside(name, entries, {"scope": "user", "user_id": user}, "preference")
 
 
-def _read_shared(source: FileSource, name: str) -> Iterator[Found]:
+def _read_shared(source: FileSource, name: str) -> Iterator[AnyFound]:
     told = document(source, name)
     entries = told.get("entries") if isinstance(told, dict) else None
     if not isinstance(entries, list):
@@ -152,7 +154,7 @@ def _read_shared(source: FileSource, name: str) -> Iterator[Found]:
     yield from _beside(name, entries, {"scope": "shared"}, "note")
 
 
-def _beside(name: str, entries: object, fixed: dict[str, Any], kind: str) -> Iterator[Found]:
+def _beside(name: str, entries: object, fixed: dict[str, Any], kind: str) -> Iterator[AnyFound]:
     for record in entries if isinstance(entries, list) else [None]:
         if not isinstance(record, dict):
             yield Refused(name, None, "an entry that is not an object")

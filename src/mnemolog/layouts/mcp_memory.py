@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from mnemolog.layouts import fields
-from mnemolog.layouts.contract import EntryFound, FileSource, Found, Layout, Refused, SessionFound
+from mnemolog.layouts.contract import (
+    AnyFound,
+    EntryFound,
+    FileSource,
+    Layout,
+    Refused,
+    SessionFound,
+)
 from mnemolog.layouts.parsing import Record, first_records, records
 
 NAME = "mcp-memory"
@@ -24,7 +31,7 @@ def detect(source: FileSource) -> bool:
     return next(_names(source), None) is not None
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each file as a session, each observation and each relation as a note."""
     for name in _names(source):
         session = name.rpartition("/")[2].rpartition(".")[0] or NAME
@@ -36,7 +43,7 @@ def read(source: FileSource) -> Iterator[Found]:
                 yield from _notes(session, name, found)
 
 
-def _notes(session: str, file: str, found: Record) -> Iterator[Found]:
+def _notes(session: str, file: str, found: Record) -> Iterator[AnyFound]:
     value = found.value
     kind = value.get("type")
     if kind == "relation":
@@ -52,7 +59,7 @@ def _notes(session: str, file: str, found: Record) -> Iterator[Found]:
         yield Refused(file, found.number, "neither an entity nor a relation")
 
 
-def _observations(session: str, file: str, found: Record) -> Iterator[Found]:
+def _observations(session: str, file: str, found: Record) -> Iterator[AnyFound]:
     value = found.value
     name, kind = value["name"], value["entityType"]
     observations = value.get("observations") or [kind]

@@ -9,12 +9,12 @@ from urllib.parse import unquote
 from mnemolog.errors import InvalidFormatError
 from mnemolog.layouts import fields, output
 from mnemolog.layouts.contract import (
+    AnyFound,
     Bundle,
     Derived,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -47,7 +47,7 @@ def detect(source: FileSource) -> bool:
     return any(isinstance(found, dict) for _, found in _documents(source))
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each document as a session named after its folder; what a run noted ended with it."""
     for name, told in _documents(source):
         if isinstance(told, Refused):
@@ -77,7 +77,7 @@ def _list(entries: object) -> list[Any]:
     return entries if isinstance(entries, list) else ([] if entries is None else [entries])
 
 
-def _entry(session: str, file: str, compartment: str, place: int, value: object) -> Found:
+def _entry(session: str, file: str, compartment: str, place: int, value: object) -> AnyFound:
     if not isinstance(value, dict):
         return Refused(file, None, f"{compartment} entry {place} is not an object")
     if compartment == "run":

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 from mnemolog.layouts import fields, front_matter
 from mnemolog.layouts.contract import (
+    AnyFound,
     Bundle,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -45,7 +45,7 @@ def detect(source: FileSource) -> bool:
     return bool(_names(source))
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each file as a note of its user's session of nodes."""
     told: set[str] = set()
     for name in _names(source):
@@ -69,7 +69,7 @@ def _place(name: str) -> tuple[str | None, str]:
     return None, name
 
 
-def _entry(source: FileSource, session: str, name: str, below: str) -> Found:
+def _entry(source: FileSource, session: str, name: str, below: str) -> AnyFound:
     found = document(source, name, _split)
     if isinstance(found, Refused):
         return found

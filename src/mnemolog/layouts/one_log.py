@@ -7,12 +7,12 @@ from urllib.parse import unquote
 
 from mnemolog.layouts import canonical, fields, output
 from mnemolog.layouts.contract import (
+    AnyFound,
     Bundle,
     Derived,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -51,7 +51,7 @@ def _logs(source: FileSource) -> list[str]:
     return [name for name in source.names() if name.rpartition("/")[2] == _LOG]
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each folder as a session; what its tombstones name comes in as deleted."""
     there = set(source.names())
     for name in _logs(source):
@@ -78,7 +78,7 @@ def read(source: FileSource) -> Iterator[Found]:
             yield Skipped("deleted, and nothing left of it", len(buried))
 
 
-def _read_tombstones(source: FileSource, name: str, dead: Dead) -> Iterator[Found]:
+def _read_tombstones(source: FileSource, name: str, dead: Dead) -> Iterator[AnyFound]:
     for found in records(source, name):
         if isinstance(found, Refused):
             yield found
@@ -113,7 +113,7 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(session: str, name: str, found: Record, dead: Dead) -> Found:
+def _entry(session: str, name: str, found: Record, dead: Dead) -> AnyFound:
     value = found.value
     given = value.get("checksum")
     if given is not None and not canonical.is_right(value, given):

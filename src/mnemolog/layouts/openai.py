@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from mnemolog.layouts import fields, messages
 from mnemolog.layouts.contract import (
+    AnyFound,
     EntryFound,
     FileSource,
-    Found,
     Layout,
     Refused,
     SessionFound,
@@ -59,7 +59,7 @@ def detect(source: FileSource) -> bool:
     return False
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each talk as a session, each message as an entry."""
     for name in source.names():
         for talk in _talks(source, name):
@@ -107,7 +107,7 @@ def _talk(value: object, stem: str, number: int, file: str, line: int | None) ->
     return _Talk(given or usual, value["messages"], value, file, line)
 
 
-def _entries(talk: _Talk) -> Iterator[Found]:
+def _entries(talk: _Talk) -> Iterator[AnyFound]:
     title, user = talk.facts.get("title"), talk.facts.get("user")
     yield SessionFound(
         talk.session,
@@ -123,7 +123,7 @@ def _entries(talk: _Talk) -> Iterator[Found]:
             yield from _message(talk, place, message)
 
 
-def _message(talk: _Talk, place: int, message: Mapping[str, Any]) -> Iterator[Found]:
+def _message(talk: _Talk, place: int, message: Mapping[str, Any]) -> Iterator[AnyFound]:
     content, calls = message.get("content"), message.get("tool_calls")
     for kind in messages.others(content):
         yield Skipped(kind)

@@ -9,11 +9,11 @@ from mnemolog.layouts import fields, output
 from mnemolog.layouts.contract import (
     NODE,
     RUN_NOTE,
+    AnyFound,
     Bundle,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -101,7 +101,7 @@ def detect_json(source: FileSource) -> bool:
     return any(isinstance(found, dict) for _, found in _documents(source))
 
 
-def read_json(source: FileSource) -> Iterator[Found]:
+def read_json(source: FileSource) -> Iterator[AnyFound]:
     """The sessions of each document, then what belongs to users and to all."""
     for name, told in _documents(source):
         if isinstance(told, Refused):
@@ -125,7 +125,7 @@ def read_json(source: FileSource) -> Iterator[Found]:
         yield from _passed_over(NODE, told.get("nodes"))
 
 
-def _passed_over(what: str, lists: object) -> Iterator[Found]:
+def _passed_over(what: str, lists: object) -> Iterator[AnyFound]:
     for each in lists.values() if isinstance(lists, Mapping) else ():
         yield from (Skipped(what) for _ in _items(each))
 
@@ -146,7 +146,7 @@ def _session(
 
 def _entries(
     session: str | None, entries: object, file: str, fixed: Mapping[str, Any]
-) -> Iterator[Found]:
+) -> Iterator[AnyFound]:
     for place, record in enumerate(_items(entries)):
         if not isinstance(record, dict):
             yield Refused(file, None, "an entry that is not an object")
@@ -184,7 +184,7 @@ def detect_jsonl(source: FileSource) -> bool:
     return next(_line_files(source), None) is not None
 
 
-def read_jsonl(source: FileSource) -> Iterator[Found]:
+def read_jsonl(source: FileSource) -> Iterator[AnyFound]:
     """Every line as it stands; what is dead at the end of a file is passed over."""
     for name in _line_files(source):
         dead = _dead(source, name)
@@ -203,7 +203,7 @@ def read_jsonl(source: FileSource) -> Iterator[Found]:
                 yield _line(found, name)
 
 
-def _line(found: Record, name: str) -> Found:
+def _line(found: Record, name: str) -> AnyFound:
     session = written_in = found.value.get("session_id")
     record = fields.settled(found.value)
     if record.get("scope") in ("user", "shared"):

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 from mnemolog.layouts import fields, messages, output
 from mnemolog.layouts.contract import (
+    AnyFound,
     Bundle,
     EntryFound,
     FileOut,
     FileSource,
-    Found,
     Layout,
     LeftOut,
     Refused,
@@ -57,7 +57,7 @@ def _places(source: FileSource) -> list[_Place]:
     return found
 
 
-def read(source: FileSource) -> Iterator[Found]:
+def read(source: FileSource) -> Iterator[AnyFound]:
     """Each file as a session, each line as an entry."""
     there = set(source.names())
     places = _places(source)

@@ -39,7 +39,7 @@ from mnemolog.model.inspecting import (
     Timeline,
     Told,
 )
-from mnemolog.model.lesson import Applied, Due, Lesson, Log, Plan, Prompt, Proposal, Waiting
+from mnemolog.model.lesson import Applied, Due, EditPlan, Lesson, Log, Prompt, Proposal, Waiting
 from mnemolog.model.maintenance import Maintenance, Purge
 from mnemolog.model.node import (
     Folder,
@@ -128,7 +128,7 @@ class MemoryVerbs:
     ) -> NodeReceipt:
         """Add lines at the end of a node, or begin it with them; with a `doubt` they wait."""
 
-    async def apply_plan(self, plan: Plan) -> Applied:
+    async def apply_plan(self, plan: EditPlan) -> Applied:
         """Write a plan's edits to the nodes, or into the review; safe to repeat.
 
         Whatever the outcome but `applied`, the plan is struck out: it has to be made anew.
@@ -271,7 +271,7 @@ class MemoryVerbs:
     ) -> Erasure:
         """Remove a session and everything in it for good; not for agents."""
 
-    async def due_again(self, plan: Plan) -> Due | None:
+    async def due_again(self, plan: EditPlan) -> Due | None:
         """What a plan was made for, as it stands now: None if nothing in it is new."""
 
     async def due_session(self, session_id: str) -> Due | None:
@@ -481,13 +481,13 @@ class MemoryVerbs:
         a node here is another text.
         """
 
-    async def keep_plan(self, lesson: Lesson, proposal: Proposal, by: str) -> Plan | None:
+    async def keep_plan(self, lesson: Lesson, proposal: Proposal, by: str) -> EditPlan | None:
         """Note durably what is to be written; None if what it rests on changed meanwhile.
 
         An edit that does not say what it rests on rests on the whole lesson.
         """
 
-    async def kept_plans(self) -> list[Plan]:
+    async def kept_plans(self) -> list[EditPlan]:
         """The plans that were noted and not yet struck out."""
 
     async def known_backups(self) -> tuple[str, ...]:
@@ -762,7 +762,7 @@ class MemoryVerbs:
     async def sleep_session(self, session_id: str) -> bool:
         """Say that nobody is active here; True if there is something to learn from."""
 
-    async def strike_plan(self, plan: Plan) -> None:
+    async def strike_plan(self, plan: EditPlan) -> None:
         """Forget about a plan: it was applied, or never will be."""
 
     async def timeline(

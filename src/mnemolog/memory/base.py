@@ -20,12 +20,12 @@ from mnemolog.ports import (
     SHARED,
     Clock,
     Index,
-    LeftOut,
     Listed,
     LogKey,
     Reading,
     Store,
     SystemClock,
+    Unread,
 )
 from mnemolog.ports.keeping import Keeper
 from mnemolog.ports.moving import Mover
@@ -118,7 +118,7 @@ class Base:
     def _own_logs(self, session_id: str) -> list[LogKey]:
         return around(session_id, self._manifest(session_id).user_id)
 
-    def _visible(self, left_out: LeftOut | None = None) -> Iterator[Listed]:
+    def _visible(self, left_out: Unread | None = None) -> Iterator[Listed]:
         for one in self._store.sessions(left_out=left_out):
             if may_see_session(self._viewer, one.manifest.agent_ids, one.manifest.user_id):
                 yield one

@@ -12,7 +12,7 @@ from mnemolog.ports import LogKey
 _SAID = ("type", "role", "content", "context", "tags", "metadata")
 
 
-class Held(NamedTuple):
+class Queued(NamedTuple):
     """An entry that waits to be stored with others."""
 
     found: EntryFound
@@ -39,7 +39,7 @@ class Target:
         self.refusal: MnemologError | None = None
         self.written: set[str] = set()
         self.away: Away | None = None
-        self.held: list[Held] = []
+        self.held: list[Queued] = []
         self.size = 0
         self.seen = 0
         """The number of the last line when it was looked what is there."""

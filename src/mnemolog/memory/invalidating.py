@@ -12,7 +12,7 @@ import msgspec
 from mnemolog.errors import MnemologError, SessionError, StorageError
 from mnemolog.memory.keeping import Keeping
 from mnemolog.model import given, plain
-from mnemolog.model.lesson import OWN, Due, Lesson, Log, Plan
+from mnemolog.model.lesson import OWN, Due, EditPlan, Lesson, Log
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import normalise, to_moment, to_text
 from mnemolog.policy import learning
@@ -272,7 +272,7 @@ def _cause(one: Unlearned, marks: Marks, threshold: int) -> str:
     return "turns" if 0 < threshold <= one.turns else "idle"
 
 
-def log_of(work: Due | Plan | Lesson) -> LogKey:
+def log_of(work: Due | EditPlan | Lesson) -> LogKey:
     """The log that something is to be learned from."""
     if work.log == "session":
         return LogKey("session", work.session_id)

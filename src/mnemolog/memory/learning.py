@@ -13,7 +13,7 @@ from mnemolog.memory.recalling import Recalling
 from mnemolog.model import given
 from mnemolog.model.entry import Entry
 from mnemolog.model.ids import check_id
-from mnemolog.model.lesson import Due, Lesson, Plan, Prompt
+from mnemolog.model.lesson import Due, EditPlan, Lesson, Prompt
 from mnemolog.model.node import Leaf, Node, NodeHit, NodeVersion
 from mnemolog.model.query import KINDS, Query
 from mnemolog.model.session import Manifest
@@ -79,9 +79,9 @@ class Learning(Planning, Recalling):
         is_new = one.last_seq > marks.processed_until
         return self._due(Unlearned(*one, 0), 0) if is_new else None
 
-    def due_again(self, plan: Plan) -> Due | None:
+    def due_again(self, plan: EditPlan) -> Due | None:
         """What a plan was made for, as it stands now: None if nothing in it is new."""
-        if given.record(plan, Plan, "plan").log == "session":
+        if given.record(plan, EditPlan, "plan").log == "session":
             return self.due_session(plan.session_id)
         self._for_worker()
         found = self._unlearned_own(log_of(plan))

@@ -22,7 +22,16 @@ from mnemolog.memory.knowing import Knowing
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.model import given
 from mnemolog.model.entry import FORMAT, Entry
-from mnemolog.model.lesson import Applied, Edit, Lesson, Plan, Proposal, Source, Waiting, checked
+from mnemolog.model.lesson import (
+    Applied,
+    Edit,
+    EditPlan,
+    Lesson,
+    Proposal,
+    Source,
+    Waiting,
+    checked,
+)
 from mnemolog.model.node import NodeReceipt
 from mnemolog.model.session import Manifest
 from mnemolog.model.times import to_text
@@ -35,7 +44,7 @@ from mnemolog.ports import LogKey
 class Planning(Invalidating, Knowing):
     """The verbs by which edits are noted, checked and written; for the owner alone."""
 
-    def keep_plan(self, lesson: Lesson, proposal: Proposal, by: str) -> Plan | None:
+    def keep_plan(self, lesson: Lesson, proposal: Proposal, by: str) -> EditPlan | None:
         """Note durably what is to be written; None if what it rests on changed meanwhile.
 
         An edit that does not say what it rests on rests on the whole lesson.
@@ -47,7 +56,7 @@ class Planning(Invalidating, Knowing):
             _with_sources(self._as_it_stands(lesson.user_id, edit), lesson)
             for edit in checked(proposal).edits
         )
-        made: list[Plan] = []
+        made: list[EditPlan] = []
 
         def keep() -> None:
             kept = self._living_edits(edits)
@@ -66,23 +75,23 @@ class Planning(Invalidating, Knowing):
         address = self._shelf.spelled(user_id, edit.address)
         return msgspec.structs.replace(edit, address=address)
 
-    def kept_plans(self) -> list[Plan]:
+    def kept_plans(self) -> list[EditPlan]:
         """The plans that were noted and not yet struck out."""
         self._for_worker()
         return self._shelf.plans()
 
-    def strike_plan(self, plan: Plan) -> None:
+    def strike_plan(self, plan: EditPlan) -> None:
         """Forget about a plan: it was applied, or never will be."""
         self._for_worker()
-        self._shelf.strike_plan(given.record(plan, Plan, "plan").id)
+        self._shelf.strike_plan(given.record(plan, EditPlan, "plan").id)
 
-    def apply_plan(self, plan: Plan) -> Applied:
+    def apply_plan(self, plan: EditPlan) -> Applied:
         """Write a plan's edits to the nodes, or into the review; safe to repeat.
 
         Whatever the outcome but `applied`, the plan is struck out: it has to be made anew.
         """
         self._for_worker()
-        given.record(plan, Plan, "plan")
+        given.record(plan, EditPlan, "plan")
         done: list[Applied] = []
         with ExitStack() as undone:
             undone.callback(self._shelf.strike_plan, plan.id)
@@ -97,7 +106,7 @@ class Planning(Invalidating, Knowing):
                 undone.pop_all()
         return done[-1]
 
-    def _applied(self, plan: Plan) -> Applied:
+    def _applied(self, plan: EditPlan) -> Applied:
         kept = self._shelf.plan(plan.id)  # whoever erased something has cut it there
         edits = self._living_edits(kept.edits) if kept else None
         if kept is None or edits is None:
@@ -111,7 +120,7 @@ class Planning(Invalidating, Knowing):
             receipts += self._apply_edits(kept, free.get(address), asked)
         return Applied("applied", tuple(receipts), len(kept.edits) - len(edits))
 
-    def _is_ready(self, plan: Plan, edit: Edit) -> bool:
+    def _is_ready(self, plan: EditPlan, edit: Edit) -> bool:
         """Whether a node is what an edit was made against, or has taken it already."""
         node = self._there_now(plan.user_id, edit.address)
         there = node.hash if node else ""
@@ -121,7 +130,7 @@ class Planning(Invalidating, Knowing):
         return any(version.plan == plan.id for version in past)
 
     def _apply_edits(
-        self, plan: Plan, free: Edit | None, asked: list[Edit]
+        self, plan: EditPlan, free: Edit | None, asked: list[Edit]
     ) -> Iterator[NodeReceipt]:
         """The edits of one node: what may be written, then what waits for a person's yes."""
         written = None if free is None else self._write_edit(plan, free)
@@ -132,7 +141,7 @@ class Planning(Invalidating, Knowing):
                 edit = msgspec.structs.replace(edit, expected=written.hash)
             yield self._wait_for_yes(plan, edit, number)
 
-    def _write_edit(self, plan: Plan, edit: Edit) -> NodeReceipt:
+    def _write_edit(self, plan: EditPlan, edit: Edit) -> NodeReceipt:
         return self.write_node(
             edit.address,
             edit.body,
@@ -146,7 +155,7 @@ class Planning(Invalidating, Knowing):
             plan=plan.id,
         )
 
-    def _wait_for_yes(self, plan: Plan, edit: Edit, number: int) -> NodeReceipt:
+    def _wait_for_yes(self, plan: EditPlan, edit: Edit, number: int) -> NodeReceipt:
         name = sha256(f"{plan.id}\n{edit.address}\n{number}".encode()).hexdigest()[:24]
         why = learning.why_waits(edit)
         edit, hidden = self._without_secrets(edit)
@@ -222,14 +231,14 @@ def _with_sources(edit: Edit, lesson: Lesson) -> Edit:
     return msgspec.structs.replace(edit, sources=named)
 
 
-def _plan(lesson: Lesson, edits: tuple[Edit, ...], by: str) -> Plan:
+def _plan(lesson: Lesson, edits: tuple[Edit, ...], by: str) -> EditPlan:
     """The same lesson makes a plan of the same name, however often it is repeated.
 
     The sum of its last line is part of it: a session may be deleted and begun anew under its id.
     """
     of = lesson.session_id if lesson.log == "session" else f"{lesson.log}\n{lesson.user_id}"
     name = sha256(f"{of}\n{lesson.until}\n{lesson.until_sum}".encode()).hexdigest()[:24]
-    return Plan(
+    return EditPlan(
         v=FORMAT,
         id=f"{name}-{lesson.until}",
         session_id=lesson.session_id,

@@ -20,15 +20,15 @@ from mnemolog.errors import (
     taken_session,
 )
 from mnemolog.layouts.contract import (
+    AnyFound,
     EntryFound,
-    Found,
     Refused,
     SessionFound,
     Skipped,
     Tombstone,
 )
 from mnemolog.memory.import_report import ImportReport, count_kind
-from mnemolog.memory.import_target import Away, Held, Target
+from mnemolog.memory.import_target import Away, Queued, Target
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
@@ -67,7 +67,7 @@ class Receiver:
         self._held = 0
         self._size = 0
 
-    def take(self, found: Found) -> None:
+    def take(self, found: AnyFound) -> None:
         """Take the next thing that was found."""
         if isinstance(found, Refused):
             self._report.refuse(*found)
@@ -185,7 +185,7 @@ class Receiver:
             return
         for note in drafted.notes:
             count_kind(self._report.adjusted, note.partition(";")[0] if "future" in note else note)
-        self._hold(target, Held(found, drafted.entry, drafted.hidden))
+        self._hold(target, Queued(found, drafted.entry, drafted.hidden))
 
     def _target(self, found: EntryFound) -> Target:
         scope, user = found.record.get("scope", "session"), found.record.get("user_id")
@@ -218,7 +218,7 @@ class Receiver:
         anywhere = self._memory._where(None)
         return msgspec.structs.replace(anywhere, session_id=session, user_id=told.user)
 
-    def _hold(self, target: Target, one: Held) -> None:
+    def _hold(self, target: Target, one: Queued) -> None:
         size = len(msgspec.json.encode(one.entry))
         target.held.append(one)
         target.size += size
@@ -236,7 +236,7 @@ class Receiver:
         target.size = 0
         self._take_in(target, held)
 
-    def _take_in(self, target: Target, held: list[Held]) -> None:
+    def _take_in(self, target: Target, held: list[Queued]) -> None:
         while held:
             new, held = self._absent(target, held), []
             if self._report.dry_run:
@@ -248,7 +248,7 @@ class Receiver:
                     target.away, held = None, new  # look again
                     target.progress.look_again()
 
-    def _absent(self, target: Target, held: Sequence[Held]) -> list[Held]:
+    def _absent(self, target: Target, held: Sequence[Queued]) -> list[Queued]:
         """What is not there yet, and was not deleted there; the rest is counted."""
         before, deleted = self._present(target, held), self._away(target).deleted - target.written
         new = []
@@ -268,7 +268,7 @@ class Receiver:
             return False
         return target.progress.goes_on(entry, living, lambda: keeper.lines(target.log))
 
-    def _present(self, target: Target, held: Sequence[Held]) -> dict[str, Entry | None]:
+    def _present(self, target: Target, held: Sequence[Queued]) -> dict[str, Entry | None]:
         """What was there before this import came to it; None for what lies in the archive."""
         if not target.exists:
             return {}
@@ -291,19 +291,19 @@ class Receiver:
         hidden |= {name for name, one in moved.items() if one.died is not None}
         return Away(frozenset(hidden), frozenset(moved) - hidden)
 
-    def _pretend(self, target: Target, new: Sequence[Held]) -> None:
+    def _pretend(self, target: Target, new: Sequence[Queued]) -> None:
         for one in new:
             self._count(one, is_revision=one.entry.id in target.written)
             target.written.add(one.entry.id)
 
-    def _count(self, one: Held, *, is_revision: bool) -> None:
+    def _count(self, one: Queued, *, is_revision: bool) -> None:
         report = self._report
         counter = report.revised if is_revision else report.stored
         (report.deleted if one.found.deleted else counter)[one.entry.type] += 1
         for kind in one.hidden:
             count_kind(report.redactions, kind)
 
-    def _store(self, target: Target, new: Sequence[Held]) -> None:
+    def _store(self, target: Target, new: Sequence[Queued]) -> None:
         try:
             receipts = self._written(target, new)
         except SizeLimitError as error:
@@ -319,7 +319,7 @@ class Receiver:
             for one, receipt in zip(new, receipts, strict=True):
                 self._tally(target, one, receipt)
 
-    def _written(self, target: Target, new: Sequence[Held]) -> list[Receipt]:
+    def _written(self, target: Target, new: Sequence[Queued]) -> list[Receipt]:
         """Store them; what was deleted where it comes from gets its tombstone in the same write."""
         where = self._memory._where(target.session)
         writes: list[Write] = []
@@ -333,7 +333,7 @@ class Receiver:
         pairs = zip(writes, receipts, strict=True)
         return [receipt for write, receipt in pairs if write.entry.target is None]
 
-    def _unless_overtaken(self, target: Target, new: Sequence[Held]) -> Callable[[int], None]:
+    def _unless_overtaken(self, target: Target, new: Sequence[Queued]) -> Callable[[int], None]:
         """Refuses to write over what somebody else stored under one of these ids meanwhile."""
         memory, seen = self._memory, target.seen
         ids = tuple({one.entry.id for one in new} - target.written)
@@ -358,7 +358,7 @@ class Receiver:
             then = now
         return Write(msgspec.structs.replace(marking.entry, timestamp=then, at=now))
 
-    def _use(self, target: Target, one: Held) -> None:
+    def _use(self, target: Target, one: Queued) -> None:
         """As often as it was used there, unless it was there or is nobody's session's."""
         if target.log.kind != "session" or not one.found.uses or self._memory._kept_by is None:
             return
@@ -368,11 +368,11 @@ class Receiver:
             at = one.entry.timestamp
         self._memory._kept_by.use(target.log.id, [one.entry.id] * one.found.uses, at)
 
-    def _refuse(self, held: Sequence[Held], error: MnemologError) -> None:
+    def _refuse(self, held: Sequence[Queued], error: MnemologError) -> None:
         for one in held:
             self._report.refuse(one.found.file, one.found.line, error.message, error.code)
 
-    def _tally(self, target: Target, one: Held, receipt: Receipt) -> None:
+    def _tally(self, target: Target, one: Queued, receipt: Receipt) -> None:
         if receipt.id not in target.written:
             self._use(target, one)
         target.written.add(receipt.id)

@@ -19,7 +19,7 @@ from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest, Session
 from mnemolog.model.times import normalise, to_text
 from mnemolog.policy import quota
-from mnemolog.ports import LeftOut, Listed, Wanted
+from mnemolog.ports import Listed, Unread, Wanted
 from mnemolog.settings import Settings
 
 STATES = ("active", "idle", "archived", "deleted")
@@ -175,7 +175,7 @@ class Sessions(Base):
                 return [_session(one) for one in self._index.sessions(wanted, self._viewer)]
         return _chosen([_session(one) for one in self._visible()], wanted)
 
-    def _every(self, left_out: LeftOut) -> list[Session]:
+    def _every(self, left_out: Unread) -> list[Session]:
         """Every session that this handle may see; `left_out` is told of those that cannot be
         read."""
         return [_session(one) for one in self._visible(left_out)]

@@ -112,7 +112,7 @@ class Prompt(NamedTuple):
     hash: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EditPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Edits between being made and being applied; named by session and last line, and its sum."""
 
     v: int

@@ -67,7 +67,7 @@ class Listed(NamedTuple):
     last_written: str | None
 
 
-LeftOut = Callable[[str, MnemologError], None]
+Unread = Callable[[str, MnemologError], None]
 """Told of what cannot be read: where it lies, for nobody knows the id of such a session; why."""
 
 
@@ -91,9 +91,7 @@ class Store(Protocol):
     def change(self, session_id: str, edit: Callable[[Manifest], Manifest]) -> Manifest:
         """Change a session's facts; no other change comes between reading and writing them."""
 
-    def sessions(
-        self, only: str | None = None, left_out: LeftOut | None = None
-    ) -> Iterator[Listed]:
+    def sessions(self, only: str | None = None, left_out: Unread | None = None) -> Iterator[Listed]:
         """All sessions in no particular order, or only one; a damaged one is left out, and
         `left_out` is told of each that could not be read."""
 

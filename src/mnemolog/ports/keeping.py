@@ -8,7 +8,7 @@ from mnemolog.model.entry import Entry
 from mnemolog.policy.access import Viewer
 from mnemolog.policy.compaction import Verdict, Weighed
 from mnemolog.policy.drafting import Redact
-from mnemolog.ports import LeftOut, Listed, LogKey, Progress, Use
+from mnemolog.ports import Listed, LogKey, Progress, Unread, Use
 from mnemolog.settings import RedactionPattern
 
 
@@ -242,7 +242,7 @@ class Root(Protocol):
     def users(self) -> list[str]:
         """The users who have a log of their own."""
 
-    def sizes(self, left_out: LeftOut) -> Iterator[tuple[str, int]]:
+    def sizes(self, left_out: Unread) -> Iterator[tuple[str, int]]:
         """How many bytes the log of each session takes, at the cost of a glance; not of archived
         ones. `left_out` is told of each that could not be read."""
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol
 
-from mnemolog.model.lesson import Plan, Prompt, Waiting
+from mnemolog.model.lesson import EditPlan, Prompt, Waiting
 from mnemolog.model.node import Folder, Leaf, Links, Node, NodeEdge, NodeReceipt, NodeVersion
 from mnemolog.policy.drafting import Redact
-from mnemolog.ports import LeftOut
+from mnemolog.ports import Unread
 
 
 class Nodes(Protocol):
@@ -27,7 +27,7 @@ class Nodes(Protocol):
     def folder(self, user_id: str, path: str, after: str, limit: int) -> Folder:
         """One level of the tree, at most so many names of it, from where `next` said."""
 
-    def nodes(self, user_id: str, left_out: LeftOut | None = None) -> Iterator[Node]:
+    def nodes(self, user_id: str, left_out: Unread | None = None) -> Iterator[Node]:
         """Every node of a user, one at a time; `left_out` is told of each that could not be read,
         and why."""
 
@@ -81,13 +81,13 @@ class Pen(Protocol):
 class EditPlans(Protocol):
     """The edit plans that were made and not yet applied."""
 
-    def keep_plan(self, plan: Plan) -> None:
+    def keep_plan(self, plan: EditPlan) -> None:
         """Note an edit plan durably."""
 
-    def plan(self, plan_id: str) -> Plan | None:
+    def plan(self, plan_id: str) -> EditPlan | None:
         """A plan that was noted and not yet struck out."""
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[EditPlan]:
         """All of them."""
 
     def strike_plan(self, plan_id: str) -> None:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from mnemolog.memory import Memory
-from mnemolog.model.lesson import Due, Plan
+from mnemolog.model.lesson import Due, EditPlan
 
 # Of so many times as many sessions as are wanted, others may be at work on some.
 _AHEAD = 8
@@ -17,7 +17,7 @@ class Picked(NamedTuple):
     session_id: str
     lease: ExitStack
     due: Due | None = None
-    plan: Plan | None = None
+    plan: EditPlan | None = None
 
     @property
     def user_id(self) -> str:
@@ -45,7 +45,7 @@ def pick(memory: Memory, limit: int, busy: Collection[str]) -> Iterator[Picked]:
                 yield Picked(due.session_id, lease, due)
 
 
-def _leased(memory: Memory, work: Due | Plan) -> ExitStack | None:
+def _leased(memory: Memory, work: Due | EditPlan) -> ExitStack | None:
     """The lease, unless somebody else is at work on the session."""
     lease = ExitStack()
     if lease.enter_context(memory.lease_session(work.session_id, work.log)):

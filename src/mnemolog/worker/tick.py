@@ -21,7 +21,7 @@ from mnemolog.errors import (
     SettingsError,
 )
 from mnemolog.memory import Memory
-from mnemolog.model.lesson import Applied, Due, Lesson, Plan, Proposal, checked
+from mnemolog.model.lesson import Applied, Due, EditPlan, Lesson, Proposal, checked
 from mnemolog.worker.distillers import Distillers
 from mnemolog.worker.picking import Picked
 
@@ -164,7 +164,7 @@ class Learner:
             done = done._replace(status="exempt" if due.cause == "exempt" else "nothing")
         return done._replace(remarks=made.remarks)
 
-    def _finish(self, plan: Plan) -> Outcome:
+    def _finish(self, plan: EditPlan) -> Outcome:
         """Go on with a plan that was noted before a crash."""
         due = self._memory.due_again(plan)
         if due is None or plan.until <= due.processed_until:
@@ -173,7 +173,7 @@ class Learner:
         with self._writing(), self._memory.brought_back(due.session_id, due.log):
             return self._apply(due, plan)
 
-    def _apply(self, due: Due, plan: Plan | None) -> Outcome:
+    def _apply(self, due: Due, plan: EditPlan | None) -> Outcome:
         if plan is None:
             return Outcome(due.session_id, "stale")
         applied = self._memory.apply_plan(plan) if plan.edits else Applied("applied")

@@ -8,6 +8,7 @@ import sys
 import uvicorn
 
 from mnemolog import Memory
+from mnemolog.faces import asgi
 from mnemolog.faces.mcp import guard, http
 from mnemolog.faces.mcp.runs import Served
 
@@ -19,7 +20,7 @@ def main(root: str) -> None:
     with Memory.open(root) as memory:
         inner = http.guarded(Served(memory), token, guard.names_of(port))
 
-        async def app(scope: guard.Scope, receive: guard.Receive, send: guard.Send) -> None:
+        async def app(scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
             if scope["type"] == "http":
                 brought = (b"authorization", f"Bearer {token}".encode())
                 scope = {**scope, "headers": [*scope["headers"], brought]}

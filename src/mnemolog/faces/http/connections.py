@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mnemolog.faces import asgi
 from mnemolog.faces.http.door import VISIT
 from mnemolog.faces.http.house import House
-from mnemolog.faces.http.passes import Scope as Reach
+from mnemolog.faces.http.passes import Scope
 from mnemolog.faces.http.problems import RefusedError
-from mnemolog.faces.mcp.guard import App, Receive, Scope, Send
 from mnemolog.memory import Memory
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ _MOST = 32
 
 @dataclass
 class _Open:
-    app: App
+    app: asgi.App
     ended: asyncio.Event
     task: "asyncio.Task[None]"
     requests: int = 0
     """How many are being served; the open stream of a client is one."""
 
 
-def _made(memory: Memory, reach: Reach) -> "Mountable":
+def _made(memory: Memory, reach: Scope) -> "Mountable":
     """A server for one scope; its library takes a second to load, so it waits for its first use."""
     from mnemolog.faces.mcp.http import mountable
     from mnemolog.faces.mcp.runs import Served
@@ -45,21 +45,21 @@ class Connections:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._open: dict[Reach, _Open] = {}  # the first in the row was idle longest
+        self._open: dict[Scope, _Open] = {}  # the first in the row was idle longest
         self._going: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         self._house.expect_root()
         async with self._used(scope[VISIT].reach) as app:
             await app(scope, receive, send)
 
     @asynccontextmanager
-    async def _used(self, reach: Reach) -> AsyncIterator[App]:
+    async def _used(self, reach: Scope) -> AsyncIterator[asgi.App]:
         """The server of a scope, which stays for as long as a request needs it."""
         async with self._lock:
             if reach not in self._open:
-                if reach != Reach():
+                if reach != Scope():
                     self._make_room()
                 self._open[reach] = await self._begin(reach)
             one = self._open[reach]
@@ -73,7 +73,7 @@ class Connections:
 
     def _make_room(self) -> None:
         """Let go of the scope that nobody has used for longest; its runs end beside the others."""
-        narrow = [reach for reach in self._open if reach != Reach()]
+        narrow = [reach for reach in self._open if reach != Scope()]
         if len(narrow) < _MOST:
             return
         idle = next((reach for reach in narrow if not self._open[reach].requests), None)
@@ -84,7 +84,7 @@ class Connections:
         self._going.add(gone.task)
         gone.task.add_done_callback(self._going.discard)
 
-    async def _begin(self, reach: Reach) -> _Open:
+    async def _begin(self, reach: Scope) -> _Open:
         app, running = await asyncio.to_thread(_made, self._house.view(reach), reach)
         ready, ended = asyncio.Event(), asyncio.Event()
 

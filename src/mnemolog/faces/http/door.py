@@ -13,22 +13,12 @@ from urllib.parse import quote
 import msgspec
 
 from mnemolog.errors import MnemologError
+from mnemolog.faces import asgi
 from mnemolog.faces.http import limits, problems
 from mnemolog.faces.http.limits import Measured, Rate
-from mnemolog.faces.http.passes import NOBODY, Desk, Pass, which
-from mnemolog.faces.http.passes import Scope as Reach
+from mnemolog.faces.http.passes import NOBODY, Desk, Pass, Scope, which
 from mnemolog.faces.http.problems import MEDIA_TYPE, Known, RefusedError
-from mnemolog.faces.mcp.guard import (
-    App,
-    Doorway,
-    Headers,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    bearer,
-    gathered,
-)
+from mnemolog.faces.mcp.guard import Doorway, Headers, bearer, gathered
 
 API = "/api/v1"
 MCP = "/mcp"
@@ -71,7 +61,7 @@ class Arrival(NamedTuple):
 
     request_id: str
     known: Pass
-    reach: Reach
+    reach: Scope
 
 
 class Seen(NamedTuple):
@@ -87,9 +77,9 @@ class Seen(NamedTuple):
 class Places(NamedTuple):
     """The apps behind the door."""
 
-    api: App
-    mcp: App
-    page: App
+    api: asgi.App
+    mcp: asgi.App
+    page: asgi.App
 
 
 class Allowance(NamedTuple):
@@ -124,13 +114,13 @@ class Door:
         self._terms = terms
         self._rate = Rate(terms.per_minute, max(50, terms.per_minute // 20))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         if scope["type"] == "lifespan":
             await self._places.api(scope, receive, send)
         elif scope["type"] == "http":
             await self._answer(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         request_id = secrets.token_hex(8)
         answer = _Answer(send, request_id)
         began = time.monotonic()
@@ -149,7 +139,7 @@ class Door:
             self._note(Seen(method, route, answer.status, took, request_id))
 
     async def _come_in(
-        self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str
+        self, scope: asgi.Scope, receive: asgi.Receive, answer: "_Answer", request_id: str
     ) -> None:
         given = gathered(scope["headers"])
         if (status := self._doorway.refusal(given)) is not None:
@@ -187,7 +177,7 @@ class Door:
         mb = self._terms.import_mb if path == IMPORTS else self._terms.body_mb
         return int(mb * _MIB)
 
-    def _place(self, path: str) -> App:
+    def _place(self, path: str) -> asgi.App:
         if path == MCP:
             return self._places.mcp
         is_api = path.startswith("/api/") or path in (METRICS, HEALTH)
@@ -197,13 +187,13 @@ class Door:
 class _Answer:
     """Passes an answer on, with the headers that every answer has, and remembers its status."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: asgi.Send, request_id: str) -> None:
         self._send = send
         self._id = (b"x-request-id", request_id.encode())
         self.status = 0
         self.body: Measured | None = None
 
-    async def __call__(self, message: Message) -> None:
+    async def __call__(self, message: asgi.Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = list(message.get("headers", []))
@@ -215,7 +205,7 @@ class _Answer:
         await self._send(message)
 
 
-def _path(scope: Scope) -> str:
+def _path(scope: asgi.Scope) -> str:
     """Where a request goes; ids may hold a slash, which stays encoded until the path is cut."""
     path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else quote(scope["path"])
     alone = path.removesuffix("/")
@@ -233,7 +223,7 @@ def _needs_token(path: str) -> bool:
     return path.startswith("/api/") or path in (MCP, METRICS)
 
 
-def _reach(known: Pass, path: str, given: Headers) -> Reach:
+def _reach(known: Pass, path: str, given: Headers) -> Scope:
     """What a request is about; who merely asks who they are need not say it."""
     agent, user = _header(given, "agent"), _header(given, "user")
     if path in _OF_ONESELF and user is None:
@@ -241,7 +231,7 @@ def _reach(known: Pass, path: str, given: Headers) -> Reach:
     return known.narrowed(agent, user)
 
 
-def _check_writing(known: Pass, reach: Reach, method: str, path: str) -> None:
+def _check_writing(known: Pass, reach: Scope, method: str, path: str) -> None:
     if (method in _READING and path != MCP) or path in _ASKING:
         return
     if known.read_only:
@@ -275,7 +265,7 @@ def _header(given: Headers, what: str) -> str | None:
     return found[0].decode("utf-8", "replace") if found else None
 
 
-def _route(scope: Scope) -> str:
+def _route(scope: asgi.Scope) -> str:
     path = scope["path"]
     if path in _ALONE or path == "/":
         return str(path)

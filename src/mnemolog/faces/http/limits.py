@@ -7,8 +7,8 @@ from collections.abc import Callable
 import anyio
 
 from mnemolog.errors import SizeLimitError
+from mnemolog.faces import asgi
 from mnemolog.faces.http.problems import RefusedError
-from mnemolog.faces.mcp.guard import Message, Receive
 
 _MOST_KNOWN = 4096
 _SMALL = 64 * 1024
@@ -54,7 +54,7 @@ class Measured:
     """The body of a request, as long as it stays small enough and comes in time."""
 
     def __init__(
-        self, receive: Receive, most: int, seconds: float, *, is_due: bool = False
+        self, receive: asgi.Receive, most: int, seconds: float, *, is_due: bool = False
     ) -> None:
         self._receive = receive
         self._most = most
@@ -64,7 +64,7 @@ class Measured:
         self._is_whole = False
         self.is_refused = False
 
-    async def __call__(self) -> Message:
+    async def __call__(self) -> asgi.Message:
         if self._is_whole:
             return await self._receive()  # from here on it tells only that the client went away
         began = time.monotonic()
@@ -86,7 +86,7 @@ class Measured:
         return message
 
 
-async def drained(receive: Receive, length: int) -> None:
+async def drained(receive: asgi.Receive, length: int) -> None:
     """Take in the small body of a request that is refused: a connection that is closed before it
     came is reset, and the answer may be lost with it."""
     left = _SMALL

@@ -13,6 +13,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from mnemolog.faces import asgi
 from mnemolog.faces.http import logs, spans
 from mnemolog.faces.http.app import make_app
 from mnemolog.faces.http.chores import Chores
@@ -22,7 +23,7 @@ from mnemolog.faces.http.house import House
 from mnemolog.faces.http.metrics import Figures
 from mnemolog.faces.http.passes import Desk
 from mnemolog.faces.http.ruling import page_tokens_live
-from mnemolog.faces.mcp.guard import App, Doorway, names_of
+from mnemolog.faces.mcp.guard import Doorway, names_of
 from mnemolog.faces.page.routes import Page
 from mnemolog.memory import Memory
 from mnemolog.model.observing import observe
@@ -67,7 +68,7 @@ def build(where: Where, port: int, host: str = "") -> Built:
     connections = Connections(house)
     api = make_app(house, settings.threads, lambda app: _lifespan(house, connections))
     names = names_of(port, (*settings.allow_hosts, *where.more_names), host)
-    places = Places(cast(App, api), connections, Page())
+    places = Places(cast(asgi.App, api), connections, Page())
     door = Door(places, desk, Doorway(names), _terms(where.memory.settings), _note(figures))
     house.ruling.tell(lambda changed: door.use(_terms(changed)))
     return Built(door, house)

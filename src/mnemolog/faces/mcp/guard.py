@@ -6,16 +6,10 @@ a foreign page (`Origin`), and must bring the token. There are no CORS headers, 
 """
 
 import hmac
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from collections.abc import Iterable
 
+from mnemolog.faces import asgi
 from mnemolog.faces.mcp.binding import is_loopback, written
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 Headers = dict[bytes, list[bytes]]
 
@@ -58,12 +52,12 @@ class Doorway:
 class Guard:
     """Lets only those requests through to an app that may come in."""
 
-    def __init__(self, app: App, token: str, names: Iterable[str]) -> None:
+    def __init__(self, app: asgi.App, token: str, names: Iterable[str]) -> None:
         self._app = app
         self._token = token.encode()
         self._doorway = Doorway(names)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -96,7 +90,7 @@ def bearer(given: Headers) -> bytes | None:
     return token.strip() if scheme.lower() == b"bearer" else None
 
 
-async def _refuse(send: Send, status: int) -> None:
+async def _refuse(send: asgi.Send, status: int) -> None:
     body = _REFUSALS[status].encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

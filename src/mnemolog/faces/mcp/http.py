@@ -11,8 +11,9 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from mnemolog.faces import asgi
 from mnemolog.faces.mcp.binding import bind, check_host
-from mnemolog.faces.mcp.guard import App, Guard, names_of
+from mnemolog.faces.mcp.guard import Guard, names_of
 from mnemolog.faces.mcp.lines import MendedBodies
 from mnemolog.faces.mcp.runs import Runs, Served
 from mnemolog.faces.mcp.server import make_server
@@ -27,7 +28,7 @@ _GRACE_SECONDS = 3
 class Mountable(NamedTuple):
     """An app without a door or a path of its own, and what must run for as long as it serves."""
 
-    app: App
+    app: asgi.App
     running: Callable[[], AbstractAsyncContextManager[None]]
 
 

@@ -8,7 +8,7 @@ nobody would ever answer it, over HTTP it would be refused.
 import re
 from io import TextIOWrapper
 
-from mnemolog.faces.mcp.guard import App, Message, Receive, Scope, Send
+from mnemolog.faces import asgi
 
 _ESCAPES = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
@@ -36,11 +36,11 @@ class MendedInput(TextIOWrapper):
 class MendedBodies:
     """An app whose requests come with mended bodies; each body must come in one piece."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: asgi.App) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def mending() -> Message:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        async def mending() -> asgi.Message:
             message = await receive()
             if message.get("body"):
                 # Only escapes matter, and those are ASCII: whatever else there is stays as it is.

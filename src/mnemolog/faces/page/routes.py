@@ -10,18 +10,14 @@ import mimetypes
 import os
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from mnemolog.errors import StorageError
+from mnemolog.faces import asgi
 from mnemolog.layouts.folder import FolderSource
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 STATIC = os.path.join(os.path.dirname(__file__), "static")
 INDEX = "index.html"
@@ -92,7 +88,7 @@ class Page:
         whole = self._files.get(INDEX, _MISSING).replace(b"</head>", f"{links}</head>".encode())
         return whole.replace(b"/static/", f"/static/{self.hash}/".encode())
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         given = self.answer(scope["method"], unquote(scope["path"]), is_read=_takes_page(scope))
         packed = _takes_gzip(scope)
         body = _packed(given.body) if packed else given.body
@@ -132,16 +128,16 @@ class Page:
         return _nothing() if body is None else Given(200, _kind(own), keep, body)
 
 
-def _takes_gzip(scope: Scope) -> bool:
+def _takes_gzip(scope: asgi.Scope) -> bool:
     return any(_GZIP.fullmatch(coding) for coding in _listed(scope, b"accept-encoding"))
 
 
-def _takes_page(scope: Scope) -> bool:
+def _takes_page(scope: asgi.Scope) -> bool:
     """Whether somebody asks with a browser: programs take anything, and name no page."""
     return any(kind.startswith("text/html") for kind in _listed(scope, b"accept"))
 
 
-def _listed(scope: Scope, header: bytes) -> list[str]:
+def _listed(scope: asgi.Scope, header: bytes) -> list[str]:
     said = [value.decode("latin-1") for name, value in scope["headers"] if name == header]
     return [part.replace(" ", "").lower() for one in said for part in one.split(",")]
 

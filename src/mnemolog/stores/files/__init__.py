@@ -20,7 +20,7 @@ from mnemolog.model.entry import Entry
 from mnemolog.model.observing import observers, tell
 from mnemolog.model.session import Manifest, Summary
 from mnemolog.policy.access import Viewer, may_see
-from mnemolog.ports import Appended, LeftOut, Listed, LogKey, Reading, Write
+from mnemolog.ports import Appended, Listed, LogKey, Reading, Unread, Write
 from mnemolog.settings import Settings, Storage, load
 from mnemolog.stores.files import archiving, keeper
 from mnemolog.stores.files.batch import Batch
@@ -115,9 +115,7 @@ class FilesStore:
         self._mark_dirty(held.key)
         return after
 
-    def sessions(
-        self, only: str | None = None, left_out: LeftOut | None = None
-    ) -> Iterator[Listed]:
+    def sessions(self, only: str | None = None, left_out: Unread | None = None) -> Iterator[Listed]:
         if only is not None:
             yield archiving.listed(self._disk, sessions.place(only, self._versions))
         else:

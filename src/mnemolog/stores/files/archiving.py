@@ -29,7 +29,7 @@ from mnemolog.log.tail import last_line
 from mnemolog.log.versions import Versions
 from mnemolog.model.entry import Entry
 from mnemolog.model.session import Manifest
-from mnemolog.ports import LeftOut, Listed, LogKey, Progress
+from mnemolog.ports import Listed, LogKey, Progress, Unread
 from mnemolog.ports.keeping import Archived
 from mnemolog.settings import Settings
 from mnemolog.stores.files.feed import mark
@@ -146,7 +146,7 @@ def _restless(session_id: str) -> ConcurrentModificationError:
     )
 
 
-def all_listed(disk: Disk, versions: Versions, left_out: LeftOut | None) -> Iterator[Listed]:
+def all_listed(disk: Disk, versions: Versions, left_out: Unread | None) -> Iterator[Listed]:
     """All sessions that can be read. An error of the disk that may pass, or that concerns more than
     one of them, is nobody's to pass over in silence."""
     for name in sidecars.session_names(disk):

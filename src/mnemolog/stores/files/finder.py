@@ -54,7 +54,7 @@ _STAMP = len("2026-11-15T09:00:00.000Z")
 # A log that goes into the archive or out of it is looked for again, so many times.
 _TRIES = 5
 
-Held = tuple[File, int, list[File]]
+Opened = tuple[File, int, list[File]]
 """An open guard, the generation that it names, and that generation's segments."""
 
 
@@ -103,7 +103,7 @@ class FilesFinder:
     def forget(self) -> None:
         """Let go of everything held open, as a forked child must."""
         self._mutex = threading.RLock()
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, Opened] = {}
         self._index.forget()
         self._shadow.forget()
 
@@ -187,14 +187,14 @@ class FilesFinder:
             self._index.note(logs)
         self._uses.flush()
 
-    def _remember(self, name: str, held: Held | None) -> None:
+    def _remember(self, name: str, held: Opened | None) -> None:
         self._held.pop(name, None)
         if held is not None:
             self._held[name] = held
         while len(self._held) > _MAX_OPEN:
             del self._held[next(iter(self._held))]
 
-    def _opened(self, place: Place) -> Held | None:
+    def _opened(self, place: Place) -> Opened | None:
         for _ in range(_TRIES):
             try:
                 guard, chain = look(self._disk, place)

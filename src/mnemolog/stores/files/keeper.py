@@ -17,7 +17,7 @@ from mnemolog.model.entry import Entry
 from mnemolog.policy.access import Viewer, may_change
 from mnemolog.policy.compaction import Verdict, Weighed
 from mnemolog.policy.drafting import Redact
-from mnemolog.ports import LeftOut, LogKey, Progress, Use
+from mnemolog.ports import LogKey, Progress, Unread, Use
 from mnemolog.ports.keeping import (
     Archived,
     Audited,
@@ -228,7 +228,7 @@ class FilesKeeper:
     def users(self) -> list[str]:
         return users(self._disk)
 
-    def sizes(self, left_out: LeftOut) -> Iterator[tuple[str, int]]:
+    def sizes(self, left_out: Unread) -> Iterator[tuple[str, int]]:
         return upkeep.sizes(self._disk, left_out)
 
     def lease(self, name: str) -> AbstractContextManager[bool]:

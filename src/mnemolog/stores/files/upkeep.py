@@ -7,12 +7,12 @@ from mnemolog import paths
 from mnemolog.errors import SessionError, SessionNotFoundError, StorageIOError
 from mnemolog.fs import Disk, File
 from mnemolog.log.places import SessionPlace, open_guard
-from mnemolog.ports import LeftOut
+from mnemolog.ports import Unread
 
 LEASES = "leases"
 
 
-def sizes(disk: Disk, left_out: LeftOut) -> Iterator[tuple[str, int]]:
+def sizes(disk: Disk, left_out: Unread) -> Iterator[tuple[str, int]]:
     """How many bytes the log of each session takes, by looking at no line; archived ones not."""
     for name in disk.list(paths.SESSIONS):
         place = SessionPlace(name, f"{paths.SESSIONS}/{name}")
