@@ -7,8 +7,9 @@ import pytest
 from mnemolog.errors import CorruptionError, InvalidFormatError, SessionCorruptError
 from mnemolog.log import quarantine
 from mnemolog.model.entry import Damage
+from mnemolog.ports import LogKey
 from mnemolog.testing import SimulatedDisk
-from tests.log.independent import build, is_intact, raw_lines, seal
+from tests.log.independent import build, is_intact, mark, raw_lines, seal
 
 
 @pytest.fixture
@@ -235,3 +236,71 @@ def test_a_missing_segment_is_corruption_and_says_which(memory, sid, log):
     assert "backup" in caught.value.advice
     with pytest.raises(CorruptionError, match="missing"):
         memory.get_entries(sid)
+
+
+def spoiled(line, piece):
+    """A line in which some bytes were lost."""
+    assert piece in line
+    return line.replace(piece, bytes(len(piece)))
+
+
+LOST = [
+    b'"v":1,"id":"mark_2","session_id":"talk","timestamp":"2026-11-15',
+    b"tombstone",
+    b"sha256:",
+]
+
+
+@pytest.mark.parametrize("piece", LOST, ids=["front", "type", "end"])
+def test_what_was_hidden_stays_hidden_when_the_tombstone_is_damaged(memory, sid, log, piece):
+    bad = spoiled(mark(2, "tombstone", "m1"), piece)
+    log.write_bytes(build(1, "m1", "a secret plan") + bad)
+    assert not memory.query(sid, text="secret plan"), "also to who begins to read there"
+    memory.add_memory(sid, id="m3", content="another plan")
+    found = memory.get_entries(sid)
+    assert [one.id for one in found] == ["m3"]
+    assert len(found.warnings) == 1
+    assert [hit.entry.id for hit in memory.query(sid, text="secret plan")] == ["m3"]
+    memory.rebuild_index()
+    assert [hit.entry.id for hit in memory.query(sid, text="secret plan")] == ["m3"]
+    assert memory.undelete(sid, ["m1"]).ids == ("m1",), "and can be brought back as ever"
+    assert contents(memory, sid) == ["a secret plan", "another plan"]
+    assert len(memory.query(sid, text="secret plan")) == 2
+
+
+@pytest.mark.parametrize("piece", LOST, ids=["front", "type", "end"])
+def test_a_rewrite_leaves_damage_behind_and_what_it_hides_hidden(memory, sid, log, clock, piece):
+    bad = spoiled(mark(2, "tombstone", "m1"), piece)
+    log.write_bytes(build(1, "m1", "a secret plan") + bad + build(3, "m3", "another plan"))
+    memory.compact_session(sid)
+    assert contents(memory, sid) == ["another plan"]
+    assert not memory.get_entries(sid).warnings
+    assert [hit.entry.id for hit in memory.query(sid, text="secret plan")] == ["m3"]
+    assert memory.undelete(sid, ["m1"]).ids == ("m1",)
+    assert contents(memory, sid) == ["a secret plan", "another plan"]
+
+
+def test_damage_hides_nothing_that_no_whole_tombstone_named(memory, sid, log):
+    for bad in (
+        spoiled(build(2, "m2", {"target": "m1"}), b"sha256:"),
+        spoiled(mark(2, "undelete", "m1"), b"sha256:"),
+        b'{"target":"m\xff1"}\n',
+        mark(2, "tombstone", "m1")[:-3] + b"\n",
+    ):
+        log.write_bytes(build(1, "m1", "one") + bad + build(3, "m3", "three"))
+        memory.close()
+        assert contents(memory, sid) == ["one", "three"]
+
+
+def test_damage_in_a_users_log_hides_what_it_hid_before_and_after_it_is_tidied(memory, sid, root):
+    for value in ("old " * 400, "new"):
+        memory.update_preference(sid, key="k", value=value, scope="user")
+    (one,) = memory.get_preferences(sid)
+    memory.delete(sid, ids=[one.id])
+    log = root / "users" / "u1" / "preferences.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"tombstone"', b'"tombst\0ne"'))
+    memory.close()
+    assert not memory.get_preferences(sid)
+    memory._keeper.tidy(LogKey("user", "u1"), 1, "2026-11-15T10:00:00.000Z")
+    assert b"old old" not in log.read_bytes(), "it was rewritten"
+    assert not memory.get_preferences(sid)

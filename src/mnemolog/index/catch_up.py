@@ -183,7 +183,8 @@ class CatchUp:
         damaged = sum(one.damaged for one in lines)
         if damaged:
             tell("damage", news.manifest.session_id if news.manifest else None, lines=damaged)
-        _update_log(self._db, number, news, end, lines[-1].entry if lines else None, damaged)
+        last = next((one.entry for one in reversed(lines) if one.entry.seq), None)
+        _update_log(self._db, number, news, end, last, damaged)
         if news.manifest is not None:
             unlearned.store(self._db, number, lines, news.manifest)
         else:

@@ -46,6 +46,8 @@ class Contents:
             why = "not a line of this format or not the bytes that were written"
             damage = Damage(segment=name, offset=start, length=len(bad), why=why)
             self.damage.append((damage, bad))
+            if (tombstone := lines.hiding(bad)) is not None:
+                self._fold.hide(tombstone)
         if entry is not None:
             line = Line(entry, raw[good:] + b"\n", Spot(number, start + good, length - good))
             self.lines.append(line)
@@ -55,6 +57,12 @@ class Contents:
     def heads(self) -> dict[str, Head]:
         """The entries, hidden ones too."""
         return self._fold.heads
+
+    def hidden_by_damage(self) -> list[Head]:
+        """The entries that no line hides which could be kept."""
+        marks = (one for one in self.lines if one.entry.type == "tombstone" and self.is_needed(one))
+        kept = {one.entry.target for one in marks}
+        return [head for head in self.heads.values() if head.dead and head.id not in kept]
 
     def is_needed(self, line: Line) -> bool:
         """Whether a line is an entry's last revision, or what hides it now."""

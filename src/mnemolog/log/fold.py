@@ -76,6 +76,10 @@ class Fold:
             self.is_merged |= line.first_seq is not None
             self.heads[line.id] = _revised(self.heads.get(line.id), line, spot, hidden)
 
+    def hide(self, tombstone: Entry) -> None:
+        """Hide what damage was seen to hide; that line says nothing else."""
+        self._mark(tombstone, tombstone.written_at)
+
     def _mark(self, line: Entry, died: str | None) -> None:
         head = self.heads.get(line.target or "")
         if head is not None:

@@ -13,8 +13,9 @@ from hashlib import sha256
 
 import msgspec
 
-from mnemolog.log.versions import CURRENT, Fields, Versions
-from mnemolog.model.entry import MAX_SEQ, Entry
+from mnemolog.log.versions import CURRENT, MALFORMED, Fields, Versions
+from mnemolog.model.entry import FORMAT, MAX_SEQ, Entry
+from mnemolog.model.times import is_moment
 
 _SUM = b',"sum":"sha256:'
 _SUM_END = b'"}'
@@ -30,6 +31,11 @@ _NUMBER_LENGTH = len(b',"seq":') + 18
 _MAX_SALVAGE = 64
 _HIDDEN = b"[REDACTED:"
 _PLACEHOLDER = re.compile(rb"\[REDACTED:([a-z0-9-]{1,64})")
+_TARGET = re.compile(rb'"target":("(?:[^"\\]|\\.)+")')
+_STAMP = re.compile(rb'"timestamp":"([0-9TZ:.-]{24})"')
+# What only lines have that hide nothing: entries, and what brings one back.
+_NO_TOMBSTONE = (b'"content":', b'"type":"undelete"')
+_NEVER = "9999-12-31T23:59:59.999Z"
 
 _encode = msgspec.json.Encoder().encode
 
@@ -90,6 +96,24 @@ def salvage(line: bytes) -> int:
         if verify(line[start:]):
             return start
     return -1
+
+
+def hiding(damaged: bytes) -> Entry | None:
+    """The tombstone that damaged bytes can still be seen to have been: what somebody hid stays
+    hidden. One that does not say since when never expires; nothing else of it counts.
+
+    What was cut off before its end was never acknowledged, and hides nothing.
+    """
+    named = _TARGET.search(damaged)
+    if named is None or _SUM_END not in damaged or any(one in damaged for one in _NO_TOMBSTONE):
+        return None
+    try:
+        target = msgspec.json.decode(named[1], type=str)
+    except MALFORMED:
+        return None
+    stamp = _STAMP.search(damaged)
+    since = stamp[1].decode() if stamp and is_moment(stamp[1].decode()) else _NEVER
+    return Entry(v=FORMAT, id="", timestamp=since, type="tombstone", origin="user", target=target)
 
 
 def entry(line: bytes, versions: Versions = CURRENT) -> Entry | None:

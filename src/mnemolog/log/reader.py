@@ -258,6 +258,8 @@ class Reader:
         damage = Damage(segment=segment, offset=spot.offset, length=len(bad), why=why)
         self._fold.damage.append(damage)
         self._on_damage(damage, bad)
+        if (tombstone := lines.hiding(bad)) is not None:
+            self._fold.hide(tombstone)
         if good >= 0:
             entry = lines.entry(line[good:], self._place.versions)
             if entry is not None:

@@ -35,7 +35,8 @@ class Scan:
         return found is not None and found.decode() == since.sum
 
     def __iter__(self) -> Iterator[Fed]:
-        """Each valid line and the position after it."""
+        """Each valid line and the position after it; of damage, what it can be seen to hide, which
+        has no number and leaves the position where it was."""
         for number in range(self.position.segment, len(self._files)):
             start = self.position.offset if number == self.position.segment else 0
             yield from self._segment(number, start)
@@ -49,9 +50,7 @@ class Scan:
             if end < 0 and not is_sealed:
                 return
             end = len(content) if end < 0 else end + 1
-            fed = self._line(number, start + at, content[at:end])
-            if fed is not None:
-                yield fed
+            yield from self._line(number, start + at, content[at:end])
             at = end
 
     def _content(self, number: int, start: int) -> bytes:
@@ -73,22 +72,22 @@ class Scan:
                 return b""
             self._guard, self._files = guard, files
 
-    def _line(self, number: int, offset: int, raw: bytes) -> Fed | None:
+    def _line(self, number: int, offset: int, raw: bytes) -> Iterator[Fed]:
         line = raw.rstrip(b"\r\n")
-        skipped = 0
-        if lines.verify(line) is None:
-            self._damaged += bool(line)
-            skipped = lines.salvage(line)
-            line = line[skipped:] if skipped > 0 else b""
-        entry = lines.entry(line, self._versions) if line else None
+        good = 0 if lines.verify(line) else lines.salvage(line)
+        entry = lines.entry(line[good:], self._versions) if good >= 0 else None
+        bad = line if entry is None else line[:good]
+        self._damaged += bool(bad)
+        if bad and (tombstone := lines.hiding(bad)) is not None:
+            yield Fed(tombstone, self.position)
         if entry is None:
-            return None
-        offset, length = offset + max(skipped, 0), len(raw) - max(skipped, 0)
+            return
+        offset, length = offset + good, len(raw) - good
         total = entry.sum.removeprefix("sha256:")
         after = Position(self.chain.generation, number, offset + length, length, total)
         self.position = after
         damaged, self._damaged = self._damaged, 0
-        return Fed(entry, after, lines.hidden_in(line), damaged)
+        yield Fed(entry, after, lines.hidden_in(line[good:]), damaged)
 
 
 def _open(disk: Disk, place: Place) -> tuple[File, Chain, list[File]]:

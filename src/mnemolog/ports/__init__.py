@@ -131,7 +131,7 @@ class Position(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """One line of a log, and the position after it."""
+    """One line of a log, and the position after it; without a number, what damage hides."""
 
     entry: Entry
     after: Position

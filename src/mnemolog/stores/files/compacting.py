@@ -20,12 +20,15 @@ from mnemolog.fs import Disk
 from mnemolog.log import intents, lines, moved, quarantine, sessions
 from mnemolog.log.blanking import blank_lines
 from mnemolog.log.contents import Contents, Line
+from mnemolog.log.fold import Head
 from mnemolog.log.lines import Draft
 from mnemolog.log.places import Chain, SessionPlace, open_guard
 from mnemolog.log.versions import Versions
 from mnemolog.log.writer import Handle, Writer
-from mnemolog.model.entry import MARKS
+from mnemolog.model.entry import MARKS, Entry
+from mnemolog.model.ids import new_entry_id
 from mnemolog.model.session import Manifest
+from mnemolog.model.times import to_moment
 from mnemolog.policy.compaction import Verdict, Weighed
 from mnemolog.ports.keeping import Compacted
 from mnemolog.stores.files.uses import read_uses
@@ -90,7 +93,7 @@ class _Work:
         self._chain: Chain = handle.chain
         self._before = handle.chain.sealed_bytes + handle.tail.size
         self._is_old = not self._versions.is_settled(sessions.writable(self._place, handle))
-        contents = Contents(self._disk, handle.chain, self._versions)
+        contents = self._contents(handle)
         self._keep_damage(contents)
         needed = [line for line in contents.lines if contents.is_needed(line)]
         self._superseded = _superseded(contents, needed)
@@ -105,6 +108,29 @@ class _Work:
         self._dropped = [one for one in contents.lines if one.entry.seq not in kept]
         self._kept = [self._written(contents, one) for one in needed if _subject(one) not in gone]
         return self._kept
+
+    def _contents(self, handle: Handle) -> Contents:
+        """All lines that count. What only damage hides any more is hidden anew: a rewrite leaves
+        damage behind."""
+        contents = Contents(self._disk, handle.chain, self._versions)
+        hidden = contents.hidden_by_damage()
+        if not hidden:
+            return contents
+        seqs = range(handle.tail.seq + 1, handle.tail.seq + 1 + len(hidden))
+        drafts = (Draft(self._tombstone(head)) for head in hidden)
+        handle.write(b"".join(map(Draft.line, drafts, seqs)), seqs[-1])
+        return Contents(self._disk, handle.chain, self._versions)
+
+    def _tombstone(self, head: Head) -> Entry:
+        return Entry(
+            v=self._versions.current,
+            id=new_entry_id(to_moment(self._now)),
+            session_id=self._session_id,
+            timestamp=min(str(head.died), self._now),
+            type="tombstone",
+            origin="user",
+            target=head.id,
+        )
 
     def _written(self, contents: Contents, line: Line) -> tuple[int, bytes]:
         """A line as it is from now on, with its number."""

@@ -133,7 +133,7 @@ class FilesKeeper:
     def lines(self, log: LogKey) -> Iterator[Entry]:
         held = self._held(log)
         if held.exists():
-            yield from (fed.entry for fed in Scan(self._disk, held.place, None))
+            yield from (fed.entry for fed in Scan(self._disk, held.place, None) if fed.entry.seq)
 
     def settled(self, log: LogKey) -> tuple[int, str]:
         return settling.settled(self._disk, self._held(log).place)

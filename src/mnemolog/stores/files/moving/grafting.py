@@ -98,7 +98,7 @@ class FreshSession:
 def there(disk: Disk, place: Place) -> There:
     """What a log holds, in order."""
     scan = Scan(disk, place, None)
-    found = [(fed.entry.sum, fed.entry.seq) for fed in scan]
+    found = [(fed.entry.sum, fed.entry.seq) for fed in scan if fed.entry.seq]
     # After a rewrite, the segment that is written to tells how far the numbers had come.
     given = scan.chain.active.first_seq - 1
     return There([total for total, _ in found], max([given, *(seq for _, seq in found)]))
