@@ -39,7 +39,9 @@ def test_what_a_compaction_moved_out_comes_back_with_its_next_revision(memory, s
     assert (found.text, found.tags, found.timestamp) == (
         "revived", ("a",), "2026-11-15T09:00:00.000Z",
     )  # fmt: skip
-    assert texts(memory, sid) == ["stays", "revived"]
+    assert texts(memory, sid) == ["revived", "stays"], "where it stood"
+    hit = memory.query(sid, text="revived")[0]
+    assert hit.entry.timestamp == found.timestamp
     assert not list((root / "archive").glob("*.gz")), "it is in one place"
     assert memory.query(sid, text="revived")[0].entry.id == "old"
 
@@ -56,7 +58,7 @@ def test_what_a_compaction_moved_out_can_be_deleted_and_brought_back(memory, sid
     assert memory.delete_memory(sid, "old")
     assert memory.get_memory(sid, "old") is None
     assert memory.undelete(sid, ["old"]).ids == ("old",)
-    assert texts(memory, sid) == ["stays", "faded"]
+    assert texts(memory, sid) == ["faded", "stays"]
 
 
 # --- sessions in the archive

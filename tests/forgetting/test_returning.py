@@ -144,7 +144,7 @@ def test_what_a_compaction_moves_out_while_it_is_redacted_stays_and_says_no_secr
     assert step > 4
 
 
-def test_an_id_that_was_moved_keeps_its_first_time_when_it_is_changed_and_not_when_it_is_written(
+def test_an_id_that_was_moved_keeps_its_first_time_and_its_place_when_it_is_written_again(
     root: Path,
 ) -> None:
     memory, long_ago = on(RecordingDisk(root)), "2020-01-01T00:00:00.000Z"
@@ -153,13 +153,11 @@ def test_an_id_that_was_moved_keeps_its_first_time_when_it_is_changed_and_not_wh
         memory.add_memory(
             "s", id=name, type="note", content="old", importance=0.001, timestamp=long_ago
         )
+    memory.add_memory("s", id="last", content="here all the time", importance=1.0)
     assert memory.compact_session("s").archived == 2
-    assert memory.update_memory("s", FIRST, content="changed").status == "revised"
-    assert memory.add_memory("s", id=SECOND, type="note", content="new").status == "stored"
-    times = {entry.id: entry.timestamp for entry in memory.get_entries("s")}
-    assert times[FIRST] == long_ago
-    assert times[SECOND] > long_ago
-    assert memory.add_memory("s", id=SECOND, content="newer").status == "revised"
-    found = memory.get_memory("s", SECOND)
-    assert found is not None
-    assert (found.text, found.timestamp) == ("newer", times[SECOND])
+    assert memory.update_memory("s", SECOND, content="changed").status == "revised"
+    assert memory.add_memory("s", id=FIRST, type="note", content="new").status == "revised"
+    found = memory.get_entries("s")
+    assert [one.id for one in found] == [FIRST, SECOND, "last"]
+    assert [one.text for one in found] == ["new", "changed", "here all the time"]
+    assert [one.timestamp for one in found[:2]] == [long_ago, long_ago]

@@ -1,6 +1,8 @@
 """One append, from entries to bytes: everything that is decided under the lock."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+import msgspec
 
 from mnemolog.errors import ConcurrentModificationError
 from mnemolog.fs import Disk
@@ -8,7 +10,7 @@ from mnemolog.log import sessions
 from mnemolog.log.fold import Head
 from mnemolog.log.lines import Draft
 from mnemolog.log.writer import Handle
-from mnemolog.model.entry import MARKS
+from mnemolog.model.entry import MARKS, Entry
 from mnemolog.policy import quota
 from mnemolog.policy.access import Viewer, may_change
 from mnemolog.ports import Write
@@ -45,7 +47,7 @@ class Batch:
         self._drafts: list[Draft] = []
         self._given: list[Write] = []
         for write in writes:
-            self._drafts.append(Draft(held.versions.latest(write.entry)))
+            self._drafts.append(self._draft(write.entry))
             if write.is_given or write.entry.target:
                 self._given.append(write)
         # A mark has a target, so where nothing is given there is none.
@@ -55,6 +57,9 @@ class Batch:
         self.warnings: tuple[str, ...] = ()
         self.used = 0
         self.admitted = self.size = 0
+
+    def _draft(self, entry: Entry) -> Draft:
+        return Draft(self._held.versions.latest(entry))
 
     def names(self) -> str:
         """The ids, for an error that must say whose fate is unknown."""
@@ -94,21 +99,30 @@ class Batch:
         heads = {head.id: head for head in view.heads}
         for write in self._given:
             self._check_one(write, heads.get(_subject(write)))
-            if _subject(write) not in heads:
-                self._check_moved(write)
-        known = set(heads)
+        moved = self._moved(heads)
+        known = {*heads, *moved}
         revised = []
-        for write in self._writes:
+        for number, write in enumerate(self._writes):
             revised.append(write.entry.id in known)
             known.add(write.entry.id)
+            if write.entry.id in moved:
+                self._drafts[number] = self._draft(_continued(write.entry, moved[write.entry.id]))
         self.revised = tuple(revised)
 
-    def _check_moved(self, write: Write) -> None:
-        """An id is not free because a compaction has moved its entry out."""
-        if self._held.key.kind == "session":
-            one = self._held.moved().get(_subject(write))
+    def _moved(self, heads: Collection[str]) -> dict[str, Entry]:
+        """What compactions have moved out of that which is given: its id is not free, and what is
+        written under it goes on with that entry."""
+        missing = [write for write in self._given if _subject(write) not in heads]
+        if self._held.key.kind != "session" or not missing:
+            return {}
+        found, moved = {}, self._held.moved()
+        for write in missing:
+            one = moved.get(_subject(write))
             if one is not None and not may_change(self._viewer, one.entry):
                 raise _taken(write)
+            if one is not None:
+                found[one.entry.id] = one.entry
+        return found
 
     def _check_one(self, write: Write, head: Head | None) -> None:
         if head is not None and not may_change(self._viewer, head):
@@ -145,6 +159,12 @@ class Batch:
 def _subject(write: Write) -> str:
     """The id that a line is about."""
     return write.entry.target or write.entry.id
+
+
+def _continued(entry: Entry, before: Entry) -> Entry:
+    """An entry that goes on with one in the archive: under its first time, in its place."""
+    first = before.created or before.timestamp
+    return msgspec.structs.replace(entry, created=first, first_seq=before.first_seq or before.seq)
 
 
 def _taken(write: Write) -> ConcurrentModificationError:
