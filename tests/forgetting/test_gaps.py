@@ -7,7 +7,12 @@ from functools import partial
 
 import pytest
 
-from mnemolog.errors import ConcurrentModificationError, SettingsError, StorageIOError
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    CorruptionError,
+    SettingsError,
+    StorageIOError,
+)
 from mnemolog.fs.real import RealDisk
 from mnemolog.index.gate import Gate
 from mnemolog.testing import FixedClock
@@ -296,3 +301,21 @@ def test_redacting_what_is_deleted_reads_each_line_a_few_times_however_many_ther
 
     assert reads(80) <= reads(20) + 1
     assert traces(tmp_path, [secret]) == {}
+
+
+def test_damage_in_what_was_moved_out_keeps_nobody_from_writing_and_forgetting_the_rest(
+    memory, sid, faded, root
+):
+    (packed,) = (root / "archive").glob("*.gz")
+    content = packed.read_bytes()
+    packed.unlink()
+    packed.write_bytes(content[:40] + b"damaged" + content[47:])
+    memory.close()
+    assert memory.add_memory(sid, id="fresh", content="a fresh one").status == "stored"
+    assert memory.delete(sid, ids=["fresh"]).deleted_count == 1
+    assert memory.undelete(sid, ["fresh"]).ids == ("fresh",)
+    assert not memory.purge(confirm=True).failed
+    with pytest.raises(CorruptionError, match="cannot be unpacked"):
+        memory.query(sid, text="faded", include_archived=True)
+    assert memory.erase(sid, ids=["fresh"]).verification.clean
+    assert texts(memory, sid) == ["stays"]

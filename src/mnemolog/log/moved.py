@@ -100,11 +100,14 @@ def _unpacked(packed: bytes) -> tuple[bytes, str]:
     return b"".join(parts), "" if stream.eof else "it ends too early"
 
 
-def entries(disk: Disk, name: str, generations: Iterable[int]) -> dict[str, Weighed]:
-    """The entries that left a log with these generations, and since when they are hidden."""
+def entries(
+    disk: Disk, name: str, generations: Iterable[int], *, is_salvage: bool = False
+) -> dict[str, Weighed]:
+    """The entries that left a log with these generations, and since when they are hidden; of
+    damaged files, if asked, what can be read."""
     found: dict[str, Weighed] = {}
     for generation in generations:
-        for raw, entry in _as_it_is_now(disk, path_of(name, generation)):
+        for raw, entry in _as_it_is_now(disk, path_of(name, generation), is_salvage):
             if entry.type not in MARKS:
                 found[entry.id] = Weighed(_first_said(entry), None, len(raw))
             elif entry.type == "tombstone" and entry.target in found:
@@ -119,7 +122,7 @@ def _first_said(entry: Entry) -> Entry:
     return msgspec.structs.replace(entry, timestamp=entry.created, at=entry.written_at)
 
 
-def _as_it_is_now(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
+def _as_it_is_now(disk: Disk, path: str, is_salvage: bool) -> list[tuple[bytes, Entry]]:
     """What a file says that others may replace meanwhile, and overwrite what it was before."""
     for _ in range(_LOOKS):
         try:
@@ -130,7 +133,9 @@ def _as_it_is_now(disk: Disk, path: str) -> list[tuple[bytes, Entry]]:
             found = lines_of(file.read(0, file.size()), path)
             if disk.ident(path) == file.ident:
                 return found
-    return read(disk, path) if disk.ident(path) is not None else []
+    if disk.ident(path) is None:
+        return []
+    return read(disk, path, is_salvage=is_salvage)
 
 
 def forget(disk: Disk, name: str, limits: Mapping[str, int]) -> int:

@@ -144,12 +144,17 @@ class Base:
         return self._shelved_by
 
     def _moved_out(
-        self, session_id: str, is_meant: Callable[[Weighed], bool] = lambda _: True
+        self,
+        session_id: str,
+        is_meant: Callable[[Weighed], bool] = lambda _: True,
+        *,
+        is_salvage: bool = False,
     ) -> list[Weighed]:
         """What compactions moved out of a session. A crash may leave what came back there too: what
         has a newer life in the log, or was deleted there, is none of it."""
         keeper, log = self._keeper, LogKey("session", session_id)
-        moved = (one for one in keeper.moved(session_id).values() if is_meant(one))
+        found = keeper.moved(session_id, is_salvage=is_salvage)
+        moved = (one for one in found.values() if is_meant(one))
         return [one for one in moved if not keeper.knows(log, one.entry.id)]
 
     def _search_index(self) -> Index:

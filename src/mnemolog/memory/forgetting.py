@@ -183,7 +183,7 @@ class Forgetting(Returning):
         """Everything that any line about these ids says."""
         said = [line for line in self._keeper.lines(log) if (line.target or line.id) in ids]
         if log.kind == "session":
-            moved = self._keeper.moved(log.id)
+            moved = self._keeper.moved(log.id, is_salvage=True)
             said += [moved[one].entry for one in ids if one in moved]
         for line in said:
             yield from texts_of([line.content, line.context, line.metadata])
@@ -311,7 +311,8 @@ class Forgetting(Returning):
             if is_all:
                 entries += [one.entry for one in self._keeper.hidden(log, self._viewer)]
             if is_all and log.kind == "session":
-                entries += [one.entry for one in self._keeper.moved(log.id).values()]
+                moved = self._keeper.moved(log.id, is_salvage=True)
+                entries += [one.entry for one in moved.values()]
             within = _within(log, chosen)
             meant = {
                 entry.id: entry

@@ -186,7 +186,7 @@ class Keeping(Proving):
         already: whoever erased it must not find it in the log again."""
 
         def check(_: int) -> None:
-            moved = self._keeper.moved(session_id)
+            moved = self._keeper.moved(session_id, is_salvage=True)
             for one in expected:
                 now = moved.get(one.id)
                 log = LogKey("session", session_id)

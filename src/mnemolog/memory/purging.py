@@ -128,7 +128,7 @@ class Purging(Forgetting):
             living = self._store.read(log, OWNER).entries
         if manifest is None:
             return Kept(living, hidden)
-        moved = {one.entry.id: one for one in self._moved_out(log.id)}
+        moved = {one.entry.id: one for one in self._moved_out(log.id, is_salvage=True)}
         return Kept(living, hidden, moved, manifest.archived_at)
 
     def _erase_hidden(

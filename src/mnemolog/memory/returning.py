@@ -19,10 +19,11 @@ class Returning(Keeping):
     """What the verbs need that reach into the archive of a session that is not archived."""
 
     def _moved(self, session_id: str, chosen: Selection) -> list[Weighed]:
-        """What is meant of that which compactions moved out."""
+        """What is meant of that which compactions moved out, as far as it can be read."""
         return self._moved_out(
             session_id,
             lambda one: chosen.matches(one.entry) and may_change(self._viewer, one.entry),
+            is_salvage=True,
         )
 
     def _return(

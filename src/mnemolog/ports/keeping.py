@@ -192,8 +192,10 @@ class Compactor(Protocol):
         """Rewrite a user's log or the shared one without superseded and erased lines; not if that
         frees fewer than so many bytes."""
 
-    def moved(self, session_id: str) -> dict[str, Weighed]:
-        """The entries that compactions moved to the archive, hidden ones too, by their ids."""
+    def moved(self, session_id: str, *, is_salvage: bool = False) -> dict[str, Weighed]:
+        """The entries that compactions moved to the archive, hidden ones too, by their ids.
+
+        What is damaged there is refused, or if that is asked for left out."""
 
     def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
         """Change entries where they lie in the archive; says how many were."""

@@ -44,12 +44,15 @@ class Held:
         return held[1]
 
     def moved(self) -> dict[str, Weighed]:
-        """The entries that compactions moved out; read again only when the manifest changed."""
+        """The entries that compactions moved out, as far as they can be read; read again only when
+        the manifest changed."""
         manifest = self.manifest()
         known = self._moved
         if known is None or known[0] is not manifest:
             generations = manifest.markers.get("moved", ())
-            found = moved.entries(self._disk, paths.file_name(self.key.id), generations)
+            found = moved.entries(
+                self._disk, paths.file_name(self.key.id), generations, is_salvage=True
+            )
             known = self._moved = (manifest, found)
         return known[1]
 

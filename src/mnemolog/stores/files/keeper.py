@@ -188,9 +188,10 @@ class FilesKeeper:
         mark(self._disk, log_name(log))
         return done
 
-    def moved(self, session_id: str) -> dict[str, Weighed]:
+    def moved(self, session_id: str, *, is_salvage: bool = False) -> dict[str, Weighed]:
         generations = self._held(LogKey("session", session_id)).manifest().markers.get("moved", ())
-        return moved.entries(self._disk, paths.file_name(session_id), generations)
+        name = paths.file_name(session_id)
+        return moved.entries(self._disk, name, generations, is_salvage=is_salvage)
 
     def change_moved(self, session_id: str, change: Callable[[Entry], Entry]) -> int:
         if not moved.files(self._disk, paths.file_name(session_id)):
