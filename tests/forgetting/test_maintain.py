@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tarfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -244,3 +245,32 @@ def test_several_commands_at_once_do_no_harm(root):
     with Memory.open(root, environ={}) as memory:
         assert ids(memory, "talk") == []
         assert len(purges(memory)) == 2
+
+
+DAYS = ["0001-01-01", "1960-05-05", "2300-01-01", "9999-12-31"]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+@pytest.mark.parametrize("day", DAYS)
+def test_a_clock_may_stand_anywhere_in_the_calendar(
+    memory, sid, root, clock, monkeypatch, day, zone
+):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    clock.moment = datetime.fromisoformat(f"{day}T12:00:00+00:00")
+    for name in ("one", "two"):
+        memory.add_memory(sid, id=name, type="note", content=name)
+    assert memory.delete_memory(sid, "one")
+    assert memory.told(sid, "one").hidden_until
+    memory.purge_runs()
+    assert memory.undelete(sid, ["one"]).ids == ("one",)
+    memory.compact_session(sid)
+    done = memory.maintain(purge=True, confirm=True)
+    assert not done.failed
+    if done.archived:
+        memory.restore_session(sid)
+    memory.archive_session(sid)
+    (packed,) = (root / "archive").glob("*.tar.gz")
+    with tarfile.open(packed) as tar:
+        assert "manifest.json" in tar.getnames()
+    assert len(memory.get_entries(sid)) == 2

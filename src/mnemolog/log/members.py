@@ -19,6 +19,8 @@ from mnemolog.log.sidecars import MEMBER, Packed, Packing
 from mnemolog.model.times import to_moment
 
 _GZIP = 31
+# No time before 1970 or after this one can stand in a tar.
+_LATEST = 8**11 - 1
 _BLOCK = 512
 _END = bytes(2 * _BLOCK)
 
@@ -44,7 +46,7 @@ def _header(name: str, size: int, archived_at: str) -> bytes:
     """What stands before a file in a tar (ustar): a regular file of ours, and nothing else."""
     numbers = (b"%07o\0" % FILE_MODE, b"%07o\0" % 0, b"%07o\0" % 0, b"%011o\0" % size)
     begin = name.encode().ljust(100, b"\0") + b"".join(numbers)
-    begin += b"%011o\0" % int(to_moment(archived_at).timestamp())
+    begin += b"%011o\0" % min(max(0, int(to_moment(archived_at).timestamp())), _LATEST)
     end = (b"0" + bytes(100) + b"ustar\00000").ljust(_BLOCK - len(begin) - 8, b"\0")
     total = sum(begin) + sum(end) + 8 * ord(" ")
     return begin + b"%06o\0 " % total + end

@@ -21,7 +21,7 @@ from mnemolog.fs import Disk, File
 from mnemolog.log import manifests
 from mnemolog.log.versions import CURRENT, Versions
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_moment
+from mnemolog.model.times import is_moment
 
 ENDING = ".manifest.json"
 TAR_ENDING = ".tar.gz"
@@ -157,7 +157,7 @@ def _wrong_sizes(found: Packing) -> str:
         return "its sizes do not add up"
     if total > found.compressed_size_bytes * _HIGHEST_RATIO:
         return "its sizes are out of proportion"
-    if not _is_time(found.archived_at):
+    if not is_moment(found.archived_at):
         return "it does not say when it was archived"
     end = 0
     for packed in found.files:
@@ -171,13 +171,6 @@ def _wrong_sizes(found: Packing) -> str:
         end = packed.members[-1]
     is_closed = 0 < found.compressed_size_bytes - end <= _LONGEST_MEMBER
     return "" if is_closed else "its table of members does not fit its size"
-
-
-def _is_time(stamp: str) -> bool:
-    try:
-        return to_moment(stamp).timestamp() >= 0
-    except (ValueError, OverflowError, OSError):
-        return False
 
 
 def discard(disk: Disk, name: str) -> None:

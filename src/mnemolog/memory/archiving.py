@@ -1,14 +1,14 @@
 """Archiving: sessions that nobody writes to move out of the way, and come back."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mnemolog.errors import MnemologError
 from mnemolog.memory.sessions import Sessions
 from mnemolog.model.archiving import ArchiveReceipt, IdleArchiving
 from mnemolog.model.observing import tell
 from mnemolog.model.session import Session
-from mnemolog.model.times import normalise, to_moment, to_text
+from mnemolog.model.times import normalise, shifted, to_moment, to_text
 from mnemolog.ports import Progress
 from mnemolog.ports.keeping import Archived
 
@@ -55,7 +55,7 @@ class Archiving(Sessions):
 
     def _idle(self, now: datetime) -> Iterator[Session]:
         days = self.settings.archive.after_idle_days
-        latest = to_text(now - timedelta(days=days))
+        latest = to_text(shifted(now, days=-days))
         for session in self.list_sessions():
             if session.state != "archived" and session.updated_at < latest:
                 yield session

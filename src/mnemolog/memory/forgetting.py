@@ -17,7 +17,7 @@ from mnemolog.model.forgetting import Deletion, Erasure, Restored
 from mnemolog.model.ids import new_entry_id
 from mnemolog.model.observing import tell
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import known_moment, to_text
+from mnemolog.model.times import known_moment, shifted, to_text
 from mnemolog.policy.access import OWNER, may_change
 from mnemolog.policy.compaction import Weighed
 from mnemolog.policy.compartments import NOTE
@@ -229,7 +229,7 @@ class Forgetting(Returning):
         privacy = self._privacy(self._manifest_of(session_id))
         if ids and privacy.audit_deletions:
             self._keeper.record(self._audited("delete", session_id, len(ids), reason, chosen.kinds))
-        until = where.now + timedelta(days=privacy.undelete_days)
+        until = shifted(where.now, days=privacy.undelete_days)
         return Deletion(
             deleted_count=len(ids),
             ids=tuple(ids),

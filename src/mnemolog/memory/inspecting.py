@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from math import log
 from typing import Any
@@ -14,7 +14,7 @@ from mnemolog.memory.leafing import Leafing
 from mnemolog.model import given, plain
 from mnemolog.model.entry import Entry
 from mnemolog.model.inspecting import DecayCurve, FileFact, Meant, PurgeRuns
-from mnemolog.model.times import to_text
+from mnemolog.model.times import local, shifted, to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import schedule
 from mnemolog.policy.selection import EVERYTHING, select
@@ -80,7 +80,7 @@ class Inspecting(Leafing):
         privacy = self.settings.privacy
         if not privacy.auto_purge:
             return PurgeRuns(last=last, next=None)
-        now = self._clock.now().astimezone()
+        now = local(self._clock.now())
         return PurgeRuns(last=last, next=_next_run(schedule.parse(privacy.purge_schedule), now))
 
     def readable_audit(self) -> list[Audited]:
@@ -103,7 +103,7 @@ def _next_run(planned: schedule.Schedule, now: datetime) -> str | None:
     """The first scheduled minute after a moment, within a year."""
     last = planned.last(now)
     for days in range(1, 367):
-        found = planned.last(now + timedelta(days=days))
+        found = planned.last(shifted(now, days=days))
         if found is not None and found != last:
             return to_text(_first(planned, now, found))
     return None
@@ -112,7 +112,7 @@ def _next_run(planned: schedule.Schedule, now: datetime) -> str | None:
 def _first(planned: schedule.Schedule, now: datetime, found: datetime) -> datetime:
     """The earliest one between a moment and one that is scheduled."""
     while True:
-        before = planned.last(found - timedelta(minutes=1))
+        before = planned.last(shifted(found, minutes=-1))
         if before is None or before <= now:
             return found
         found = before

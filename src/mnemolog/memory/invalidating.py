@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -14,7 +14,7 @@ from mnemolog.memory.keeping import Keeping
 from mnemolog.model import given, plain
 from mnemolog.model.lesson import OWN, Due, EditPlan, Lesson, Log
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import normalise, to_moment, to_text
+from mnemolog.model.times import normalise, shifted, to_moment, to_text
 from mnemolog.policy import learning
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.learning import Marks
@@ -106,7 +106,7 @@ class Invalidating(Keeping):
         moment = self._clock.now() if now is None else to_moment(normalise(now, "now"))
         plain.count(limit, "limit")
         knowledge = self.settings.knowledge
-        idle = moment - timedelta(minutes=knowledge.idle_minutes)
+        idle = shifted(moment, minutes=-knowledge.idle_minutes)
         asked = Asked(to_text(moment), to_text(idle), knowledge.turn_threshold, limit)
         return [self._due(one, knowledge.turn_threshold) for one in self._unlearned(asked)]
 

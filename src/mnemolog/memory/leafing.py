@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import timedelta
 from typing import TypeVar
 
 import msgspec
@@ -13,7 +12,7 @@ from mnemolog.model import given, plain
 from mnemolog.model.entry import MARKS, type_name
 from mnemolog.model.ids import check_id
 from mnemolog.model.inspecting import Bucket, RawLine, Revision, Timeline, Told
-from mnemolog.model.times import hours_between, known_moment, to_text
+from mnemolog.model.times import hours_between, known_moment, shifted, to_text
 from mnemolog.policy import decay as decaying
 from mnemolog.policy import filters as filtering
 from mnemolog.policy.importance import importance
@@ -167,7 +166,7 @@ class Leafing(Counting):
     def _told(self, session_id: str, placed: list[Placed]) -> Iterator[Told]:
         settings = self._settings(self._manifest(session_id))
         now = self._clock.now()
-        days = timedelta(days=settings.privacy.undelete_days)
+        days = settings.privacy.undelete_days
         for one in placed:
             weight = importance(one.entry)
             boost = decaying.boost(float(one.uses), weight)
@@ -181,7 +180,7 @@ class Leafing(Counting):
                 accesses=one.uses,
                 last_access=one.used,
                 hidden_at=one.died,
-                hidden_until=to_text(known_moment(one.died) + days) if one.died else None,
+                hidden_until=_until(one.died, days) if one.died else None,
                 redactions=one.redactions,
             )
 
@@ -249,3 +248,8 @@ def _no_entry(memory_id: str) -> EntryNotFoundError:
         advice="`get_entries` lists what there is.",
         id=memory_id,
     )
+
+
+def _until(died: str, days: int) -> str:
+    """Until when what was hidden then can be brought back."""
+    return to_text(shifted(known_moment(died), days=days))

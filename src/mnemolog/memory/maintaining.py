@@ -6,7 +6,7 @@ from mnemolog.errors import MnemologError, SessionNotFoundError
 from mnemolog.memory.archiving import Archiving
 from mnemolog.memory.purging import MAINTAIN, Purging
 from mnemolog.model.maintenance import Maintenance, Purge
-from mnemolog.model.times import to_moment
+from mnemolog.model.times import local, to_moment
 from mnemolog.policy import schedule
 from mnemolog.policy.compartments import is_left
 from mnemolog.ports import Progress
@@ -96,7 +96,7 @@ class Maintaining(Archiving, Purging):
         privacy = self.settings.privacy
         if not privacy.auto_purge:
             return False
-        planned = schedule.parse(privacy.purge_schedule).last(self._clock.now().astimezone())
+        planned = schedule.parse(privacy.purge_schedule).last(local(self._clock.now()))
         return planned is not None and (last is None or to_moment(last) < planned)
 
     def _left_runs(self, failed: _Failed) -> list[LeftRun]:

@@ -11,6 +11,10 @@ SKEW = timedelta(minutes=5)
 DAY = 86_400_000
 """Milliseconds."""
 
+# A day from the ends of the calendar, which no time zone can reach beyond.
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
+
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 # Up to here a float tells every microsecond from the next whole second.
@@ -34,6 +38,24 @@ def _second(seconds: int) -> str:
 def to_moment(text: str) -> datetime:
     """Read back what `to_text` wrote."""
     return datetime.fromisoformat(text)
+
+
+def shifted(moment: datetime, **amount: float) -> datetime:
+    """A moment so much later, as `timedelta` takes it; where the calendar ends it stops, for a
+    clock may stand anywhere."""
+    try:
+        return moment + timedelta(**amount)
+    except OverflowError:
+        end = _LAST if next(iter(amount.values())) > 0 else _FIRST
+        return end.astimezone(moment.tzinfo)
+
+
+def local(moment: datetime) -> datetime:
+    """A moment as the clocks here show it; as it is where the calendar ends."""
+    try:
+        return moment.astimezone()
+    except OverflowError:
+        return moment
 
 
 def is_moment(text: str) -> bool:

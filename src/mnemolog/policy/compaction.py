@@ -11,11 +11,11 @@ Preferences and decisions that somebody approved are never moved.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from mnemolog.model.entry import Entry
-from mnemolog.model.times import hours_between, to_text
+from mnemolog.model.times import hours_between, shifted, to_text
 from mnemolog.policy import decay
 from mnemolog.policy.importance import importance
 from mnemolog.settings import Settings
@@ -64,7 +64,7 @@ def judge(entries: list[Weighed], needs: Needs) -> Verdict:
 
 def expired(entries: list[Weighed], now: datetime, undelete_days: int) -> frozenset[str]:
     """The ids of what was deleted longer ago than it can be undone."""
-    last = to_text(now - timedelta(days=undelete_days))
+    last = to_text(shifted(now, days=-undelete_days))
     return frozenset(one.entry.id for one in entries if one.died is not None and one.died < last)
 
 

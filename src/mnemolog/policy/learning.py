@@ -6,7 +6,7 @@ learned from. A session is due while the one stands above the other.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from mnemolog.model.entry import Entry
 from mnemolog.model.lesson import Edit
 from mnemolog.model.node import FILES
 from mnemolog.model.session import Manifest
-from mnemolog.model.times import to_text
+from mnemolog.model.times import shifted, to_text
 from mnemolog.settings import Settings
 
 Cause = Literal["turns", "reset", "compacted", "sleep"]
@@ -100,9 +100,9 @@ def fail(marks: Marks, error: str, now: datetime, settings: Settings) -> Marks:
     """Count a failure: wait four times as long as after the one before, in the end for good."""
     attempts = marks.attempts + 1
     minutes = settings.knowledge.retry_minutes * min(_FACTOR ** (attempts - 1), 10**6)
-    wait = timedelta(minutes=min(minutes, 525_600))
+    next_try = shifted(now, minutes=min(minutes, 525_600))
     return msgspec.structs.replace(
-        marks, attempts=attempts, error=error, next_try=to_text(now + wait),
+        marks, attempts=attempts, error=error, next_try=to_text(next_try),
         is_parked=attempts >= settings.knowledge.max_attempts,
     )  # fmt: skip
 

@@ -7,13 +7,13 @@ an archived session or an entry that a compaction moved out, goes when both time
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
 
 from mnemolog.model.entry import Entry
-from mnemolog.model.times import to_text
+from mnemolog.model.times import shifted, to_text
 from mnemolog.policy.compaction import Weighed, is_approved
 from mnemolog.settings import Privacy
 
@@ -44,7 +44,7 @@ class Terms:
         self._privacy = privacy
         self._now = now
         self._moments: dict[tuple[str, bool], str | None] = {}
-        self._undone = to_text(now - timedelta(days=privacy.undelete_days))
+        self._undone = to_text(shifted(now, days=-privacy.undelete_days))
 
     def is_overdue(self, entry: Entry) -> bool:
         """Whether an entry is past the retention of its type."""
@@ -75,7 +75,7 @@ class Terms:
         """The moment from which on nothing can be overdue; None if nothing ever is."""
         kept = msgspec.structs.astuple(self._privacy.retention_days)
         days = min((one for one in kept if one is not None), default=None)
-        return None if days is None else to_text(self._now - timedelta(days=days))
+        return None if days is None else to_text(shifted(self._now, days=-days))
 
     def may_be_overdue(self, kind: str, first: str) -> bool:
         """Whether an entry that first happened then can be overdue; a look at the whole tells."""
@@ -95,7 +95,7 @@ class Terms:
         if key not in self._moments:
             days = self._privacy.retention_days.for_type(kind)
             more = self._privacy.undelete_days if is_late else 0
-            last = None if days is None else to_text(self._now - timedelta(days=days + more))
+            last = None if days is None else to_text(shifted(self._now, days=-days - more))
             self._moments[key] = last
         return self._moments[key]
 

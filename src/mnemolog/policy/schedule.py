@@ -7,6 +7,7 @@ this sense. Pure: no clock; the time zone is that of the moment which is asked a
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import product
 from typing import NamedTuple
@@ -61,9 +62,10 @@ class Schedule(NamedTuple):
         """The scheduled minutes of a day in UTC: times of one zone compare as the wall shows."""
         for hour, minute, fold in product(self.hours, self.minutes, (0, 1)):
             wall = datetime.combine(day, time(hour, minute, fold=fold), zone)
-            found = wall.astimezone(UTC)
-            if found.astimezone(zone) == wall:
-                yield found
+            with suppress(OverflowError):  # the first and the last day of the calendar
+                found = wall.astimezone(UTC)
+                if found.astimezone(zone) == wall:
+                    yield found
 
 
 def parse(text: str) -> Schedule:
