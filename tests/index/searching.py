@@ -92,7 +92,8 @@ def leave_mark(root: Path, session: str) -> None:
 
 def marks(root: Path) -> list[str]:
     """The logs that are marked."""
-    return sorted(path.name for path in (root / "index" / "dirty").glob("*"))
+    found = {path.name for path in (root / "index" / "dirty").glob("*")}
+    return sorted(found - {"%0"})
 
 
 @contextmanager

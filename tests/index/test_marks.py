@@ -182,3 +182,34 @@ def test_an_index_that_goes_while_marks_are_read_is_not_searched(memory, sid, ro
 
     disk.before = meanwhile
     assert ids(slow.query(sid)) == ["m1"]
+
+
+def test_what_was_written_is_found_although_its_mark_alone_was_taken_away(memory, sid, root):
+    """As by `rm -rf index`, which gives up where somebody leaves a mark meanwhile."""
+    other = memory.create_session().id
+    memory.query(None)
+    memory.add_memory(sid, id="m1", content="word")
+    for path in (root / "index" / "dirty").iterdir():
+        path.unlink()
+    memory.add_memory(other, id="m2", content="another")
+    assert ids(memory.query(sid, text="word")) == ["m1"]
+    with reopened(root) as again:
+        memory.add_memory(sid, id="m3", content="word")
+        for path in (root / "index" / "dirty").iterdir():
+            path.unlink()
+        assert sorted(ids(again.query(sid, text="word"))) == ["m1", "m3"]
+        assert sorted(ids(memory.query(sid, text="word"))) == ["m1", "m3"]
+
+
+def test_a_root_can_be_opened_while_somebody_deletes_its_index(memory, sid, root):
+    memory.add_memory(sid, id="m1", content="word")
+    shutil.rmtree(root / "index")
+    disk = RecordingDisk(root)
+
+    def meanwhile(name: str, path: str) -> None:
+        if (name, path) == ("mkdir", "index/dirty"):
+            disk.before = lambda *_: None
+            raise FileNotFoundError("`index` went before `dirty` could be made in it")
+
+    disk.before = meanwhile
+    assert ids(opened_on(disk).query(sid)) == ["m1"]

@@ -397,6 +397,22 @@ def test_an_index_deleted_again_as_soon_as_it_is_made_is_made_again(root, clock,
     assert next(times) == 5
 
 
+@pytest.mark.req("S002-138")
+def test_an_index_deleted_while_it_is_made_is_made_again(root, clock, full, monkeypatch):
+    opened, times = database._open, count(1)
+
+    def in_vain(path: str) -> sqlite3.Connection:
+        connection = opened(path)
+        if next(times) <= 3:
+            shutil.rmtree(root / "index")
+        return connection
+
+    monkeypatch.setattr(database, "_open", in_vain)
+    shutil.rmtree(root / "index")
+    assert_the_same(root, clock, full)
+    assert next(times) > 4
+
+
 def test_a_process_goes_on_searching_while_another_one_rebuilds(root, clock, full):
     with steady(root, clock) as memory, searcher(root) as other:
         wanted = other.ask(None, limit=100)

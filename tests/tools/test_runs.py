@@ -18,6 +18,7 @@ from mnemolog.errors import (
 )
 from mnemolog.tools import bind
 from tests.forgetting.scanner import traces, word
+from tests.index.searching import marks
 
 RUNNER = Path(__file__).with_name("runner.py")
 
@@ -315,4 +316,4 @@ def test_a_run_costs_the_session_nothing_that_a_search_would_notice(memory, sid,
             run.save("run", f"{number}")
         run.get("run")
     assert log.read_bytes() == before
-    assert not list((root / "index" / "dirty").iterdir())
+    assert marks(root) == []

@@ -1,5 +1,7 @@
 """The index as a whole: caught up when it is asked, thrown away when it does not fit."""
 
+import sqlite3
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -39,8 +41,8 @@ T = TypeVar("T")
 
 _NOTHING = Meaning()
 
-# So often something is tried again because somebody else threw the index away meanwhile.
-_TRIES = 8
+# Before each attempt, for somebody else may be throwing the index away, which takes a while.
+_PAUSES = (0.0, 0.0, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2)
 
 # Whoever forks waits so many seconds for what is under way in other threads.
 _PATIENCE = 5.0
@@ -138,7 +140,9 @@ class Index:
         with self._mutex:
             is_mended = False
             trouble: Exception
-            for _ in range(_TRIES):
+            for pause in _PAUSES:
+                if pause:
+                    time.sleep(pause)
                 try:
                     return self._attempt(work)
                 except MnemologError:
@@ -148,8 +152,9 @@ class Index:
                     continue  # it is opened again, with other vectors
                 except mending.TROUBLE as error:
                     trouble = error
-                if database.ident(self._folder) != self._tried:
-                    continue  # another one was there first
+                there = database.ident(self._folder)
+                if there != self._tried or (there is None and isinstance(trouble, sqlite3.Error)):
+                    continue  # another one was there first, or took away what was being made
                 if not mending.is_damaged(trouble):
                     break
                 if self._tried is None:

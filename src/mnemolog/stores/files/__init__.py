@@ -33,6 +33,7 @@ from mnemolog.stores.files.root_size import RootSize
 MAX_OPEN = 32
 
 _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+_TRIES = 3
 _FOLDERS = (paths.SESSIONS, paths.ARCHIVE, paths.INTENTS, paths.DIRTY)
 IGNORE = b"# Memory is private: never commit it.\n*\n"
 
@@ -75,17 +76,23 @@ class FilesStore:
 
     def _make_folders(self) -> None:
         for folder in _FOLDERS:
-            try:
-                self._disk.mkdir(folder)
-            except FileNotFoundError as error:  # such as /proc: only the system makes files there
-                raise StorageIOError(
-                    f"Could not make the folder {folder} in the root: {error.strerror}.",
-                    advice="Choose another root.",
-                ) from error
+            self._make_folder(folder)
         if self._disk.stat(".gitignore") is None:
             with suppress(FileExistsError):
                 fs.write_new(self._disk, ".gitignore", IGNORE)
         self._disk.sync_folder("")
+
+    def _make_folder(self, folder: str) -> None:
+        for left in reversed(range(_TRIES)):
+            try:
+                return self._disk.mkdir(folder)
+            except FileNotFoundError as error:
+                if left:  # somebody may be at deleting `index/`
+                    continue
+                raise StorageIOError(  # such as /proc: only the system makes files there
+                    f"Could not make the folder {folder} in the root: {error.strerror}.",
+                    advice="Choose another root.",
+                ) from error
 
     def held(self, key: LogKey) -> Held:
         """What is kept open of a log; shared by all that work on it."""

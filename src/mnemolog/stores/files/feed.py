@@ -17,8 +17,12 @@ from mnemolog.stores.files import learned
 FOLDER = f"{paths.INDEX}/{paths.NODES}"
 """Where nodes lie as lines."""
 
-_ALL = f"{paths.SESSIONS}/%*"
-"""The log whose mark says that others may have been lost; no session has this name."""
+_ALL = f"{paths.NODES}/%*"
+"""Stands for all logs among those that have news; nobody's nodes have this name."""
+
+_WITNESS = "%0"
+"""Lies among the marks. Whoever takes those away without reading their logs, as `rm -rf` does,
+takes it along, even if a new mark keeps the folder: then all logs have to be read."""
 
 _FILES = {paths.USERS: paths.PREFERENCES, paths.SHARED: paths.KNOWLEDGE}
 
@@ -61,12 +65,11 @@ def unmark(disk: Disk, name: str) -> None:
 
 
 def _leave(disk: Disk, path: str) -> None:
-    """Where the folder of the marks is gone, so may be marks: then all logs have to be read."""
-    if disk.ident(paths.DIRTY) is None:
+    try:
+        disk.open(path, "create")
+    except FileNotFoundError:  # made anew, it lacks its witness
         disk.mkdir(paths.DIRTY)
-        with suppress(FileExistsError):
-            disk.open(_mark_path(_ALL), "create")
-    disk.open(path, "create")
+        disk.open(path, "create")
 
 
 @lru_cache(maxsize=1024)
@@ -109,16 +112,17 @@ class FilesFeed:
 
     def marked(self) -> list[str]:
         """The logs whose marks lie there; all of them if somebody took marks away."""
-        found = [_name_of_mark(mark) for mark in self._disk.list(paths.DIRTY)]
-        if _ALL in found or (not found and self._disk.ident(paths.DIRTY) is None):
-            return [*{*found, *self.all(), _ALL}]
-        return found
+        found = self._disk.list(paths.DIRTY)
+        names = [_name_of_mark(mark) for mark in found if mark != _WITNESS]
+        return names if _WITNESS in found else [*{*names, *self.all(), _ALL}]
 
     def unmark(self, name: str) -> None:
         """Remove a log's mark."""
         unmark(self._disk, name)
         if name == _ALL:
             self._disk.mkdir(paths.DIRTY)
+            with suppress(FileExistsError):
+                self._disk.open(f"{paths.DIRTY}/{_WITNESS}", "create")
 
     def all(self) -> Iterator[str]:
         """Every log below the root."""
@@ -134,6 +138,8 @@ class FilesFeed:
 
     def read(self, name: str, since: Position | None) -> News | None:
         """The lines of a log after a position."""
+        if name == _ALL:
+            return None
         place = place_named(name)
         try:
             scan = Scan(self._disk, place, since)
