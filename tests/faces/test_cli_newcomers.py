@@ -96,7 +96,7 @@ def test_a_slip_in_the_name_of_a_verb_is_told(anywhere):
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("ls", "sessions"), ("remember", "add"), ("forget", "delete"), ("edit", "add"),
+    [("ls", "sessions"), ("remember", "add"), ("forget", "delete"), ("update", "edit"),
      ("config", "settings"), ("help", "--help")],
 )  # fmt: skip
 def test_what_other_programs_call_a_verb_is_told_by_our_name(anywhere, typed, meant):

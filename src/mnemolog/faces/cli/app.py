@@ -24,6 +24,7 @@ from mnemolog.faces.cli.verbs.context import context
 from mnemolog.faces.cli.verbs.delete import delete, undelete
 from mnemolog.faces.cli.verbs.demo import demo
 from mnemolog.faces.cli.verbs.doctor import doctor
+from mnemolog.faces.cli.verbs.edit import edit
 from mnemolog.faces.cli.verbs.erase import erase, verify
 from mnemolog.faces.cli.verbs.exporting import export
 from mnemolog.faces.cli.verbs.hook import hook
@@ -53,16 +54,16 @@ USAGE_CODE = "E_USAGE"
 
 # What other programs call a verb.
 _MEANT = {
-    "cat": "show", "config": "settings", "edit": "add", "find": "search", "forget": "delete",
+    "cat": "show", "config": "settings", "correct": "edit", "find": "search", "forget": "delete",
     "get": "show", "help": "--help", "list": "sessions", "ls": "sessions", "query": "search",
     "remember": "add", "remove": "delete", "rm": "delete", "start": "serve", "status": "stats",
-    "undo": "undelete", "update": "add",
+    "undo": "undelete", "update": "edit",
 }  # fmt: skip
 
 
 # As `mnemolog --help` and docs/cli.md show them.
 GROUPS: dict[str, tuple[click.Command, ...]] = {
-    "Write and read": (init, add, show, log, search, context, watch, sessions, runs, stats),
+    "Write and read": (init, add, edit, show, log, search, context, watch, sessions, runs, stats),
     "Knowledge": (node, review, worker),
     "Forget": (delete, undelete, erase, verify, redact, audit),
     "Keep": (backup, archive, restore, compact, maintain, migrate, reindex, doctor, settings),

@@ -11,12 +11,13 @@ from mnemolog.errors import InputError, InvalidFormatError
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
-    from mnemolog.model.entry import Receipt
+    from mnemolog.model.entry import Entry, Receipt
 
 BATCH = 1000
 
 # The field that a plain text stands for, by type.
 _MAIN = {"decision": "decision", "finding": "description"}
+_CORRECTED = {**_MAIN, "preference": "value"}
 
 
 class Batch(NamedTuple):
@@ -56,6 +57,16 @@ def _preference(text: str) -> dict[str, str]:
             "A preference is written KEY=VALUE.", advice="For example: theme=dark", field="text"
         )
     return {"key": key.strip(), "value": value.strip()}
+
+
+def corrected(entry: "Entry", text: str) -> str | dict[str, Any]:
+    """The content of an entry with a text in the place of what it says."""
+    if isinstance(entry.content, str):
+        return text
+    if main := _CORRECTED.get(entry.type):
+        return {**entry.content, main: text}
+    what = f"an entry of type {entry.type} that has several fields"
+    raise click.UsageError(f"TEXT says too little of {what}: use `add --entry`.")
 
 
 def text_in(source: BinaryIO) -> str:

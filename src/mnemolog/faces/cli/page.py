@@ -32,6 +32,19 @@ changes the direction of text reaches the terminal. **For programs** there is `-
 values, one object on one line, or one line for each entry, hit, session, receipt or finding.
 `show --raw` gives the bytes of the log; only a terminal gets control characters as JSON escapes.
 
+What is remembered is read, corrected, taken along and forgotten like this:
+
+```
+mnemolog search "which database"                       # shows entries with their ids and sessions
+mnemolog show SESSION ENTRY                            # one of them, with all its fields
+mnemolog edit SESSION ENTRY "Use PostgreSQL"           # correct it
+mnemolog export --of ann --layout markdown --out ann.md   # all there is about a user
+mnemolog delete SESSION --id ENTRY                     # hide it; `undelete` brings it back
+mnemolog erase SESSION --id ENTRY                      # remove it from every file, and prove it
+```
+
+What was learned from sessions is corrected as a [node](knowledge.md): `mnemolog node`.
+
 The tab key completes verbs and options after `eval "$(_MNEMOLOG_COMPLETE=bash_source mnemolog)"`,
 with `zsh_source` in zsh; in fish it is `_MNEMOLOG_COMPLETE=fish_source mnemolog | source`.
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mnemolog.faces.cli.screen import Part, clean, one_line, say
+from mnemolog.faces.cli.screen import Part, clean, one_line, say, warn
 
 if TYPE_CHECKING:
-    from mnemolog.model.entry import Entry
+    from mnemolog.model.entry import Entry, Receipt
 
 _INDENT = "    "
 
@@ -50,6 +50,15 @@ def say_entry(entry: "Entry") -> None:
     """Show an entry: its title and its text."""
     say(*title(entry))
     say_content(entry)
+
+
+def say_receipt(receipt: "Receipt") -> None:
+    """Show what became of a write."""
+    say((receipt.status, "good"), " ", receipt.id, ("  in ", "dim"), receipt.session_id or "")
+    if receipt.redactions:
+        say(("hidden: ", "dim"), ", ".join(receipt.redactions))
+    for text in receipt.warnings:
+        warn(text)
 
 
 def say_content(entry: "Entry") -> None:

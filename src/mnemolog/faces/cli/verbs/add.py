@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemolog.faces.cli import intake, screen
+from mnemolog.faces.cli import intake, screen, words
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
 
@@ -43,8 +43,7 @@ def add(
 
     Give TEXT, or a whole entry by --entry, or `-` to read one JSON entry from each line of the
     input. A decision's TEXT is what was decided, a finding's what was found, a preference's is
-    KEY=VALUE. An entry with the `id` of one that is there revises it. Lines are stored 1,000 at a
-    time; of a batch with a bad line nothing is stored.
+    KEY=VALUE. Lines are stored 1,000 at a time; of a batch with a bad line nothing is stored.
     """
     if (text is None) == (entry is None):
         raise click.UsageError("Give TEXT, or --entry, or - to read lines of JSON from the input.")
@@ -61,7 +60,10 @@ def add(
     with call.memory(make=True) as memory:
         session_id, is_new = _session(call, memory, session, create)
         receipt = memory.add_memory(session_id, record)
-    _show(call, receipt, is_new)
+    if call.as_json:
+        screen.emit(_with_session(receipt, is_new))
+    else:
+        words.say_receipt(receipt)
 
 
 def _session(call: Call, memory: "Memory", named: str | None, create: bool) -> tuple[str, bool]:
@@ -91,19 +93,6 @@ def _is_there(memory: "Memory", session_id: str, create: bool) -> bool:
             advice="--create makes it; `mnemolog sessions` lists what there is.",
             **error.details,
         ) from None
-
-
-def _show(call: Call, receipt: "Receipt", is_new: bool) -> None:
-    if call.as_json:
-        screen.emit(_with_session(receipt, is_new))
-        return
-    screen.say(
-        (receipt.status, "good"), " ", receipt.id, ("  in ", "dim"), receipt.session_id or ""
-    )
-    if receipt.redactions:
-        screen.say(("hidden: ", "dim"), ", ".join(receipt.redactions))
-    for text in receipt.warnings:
-        screen.warn(text)
 
 
 def _with_session(receipt: "Receipt", is_new: bool) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def show(call: Call, session: str, entry: str | None, raw: bool, as_of: str | No
         if entry is None:
             found, warnings = _all(memory, session, as_of)
         else:
-            found, warnings = [_one(memory, session, entry, as_of)], ()
+            found, warnings = [entry_of(memory, session, entry, as_of)], ()
         if raw:
             _show_raw(call.root, loaded, found)
         elif entry is not None:
@@ -56,7 +56,8 @@ def _all(
     return found, found.warnings
 
 
-def _one(memory: "Memory", session: str, entry: str, as_of: str | None) -> "Entry":
+def entry_of(memory: "Memory", session: str, entry: str, as_of: str | None = None) -> "Entry":
+    """An entry of a session, as it is or was; raises if there is none."""
     from mnemolog.errors import EntryNotFoundError
 
     if as_of is None:
