@@ -402,6 +402,19 @@ def test_a_search_for_nodes_keeps_to_users_times_and_limit(owner, server):
     assert search(users=["zoe"], limit=5)["total_exact"] is False
 
 
+def test_a_least_relevance_holds_for_nodes_and_a_least_importance_leaves_none(owner, server):
+    server.memory.write_node("birds/stork", "A stork.\n", user_id="zoe")
+
+    def best(**more):
+        asked = {"text": "stork bird", "kinds": ["node"], "users": ["zoe"], **more}
+        return [one["relevance"] for one in owner.post("/search", json=asked).json()["hits"]]
+
+    top, *_ = best()
+    assert best(min_relevance=top)[:1] == [top]
+    assert best(min_relevance=top + 0.01) == []
+    assert best(min_importance=0.1) == []
+
+
 def test_the_worker_and_the_review_can_be_looked_at(owner):
     assert owner.get("/worker").json()["state"] in ("idle", "working")
     assert owner.post("/worker/tick").json()["done"] >= 0

@@ -94,11 +94,12 @@ def _recalls(data: Search) -> int:
 
 def _nodes(memory: Memory, data: Search) -> list[NodeHit]:
     """The nodes that fit; a filter by what only entries have leaves none."""
-    if data.types or data.tags or data.agents or data.references:
+    if data.types or data.tags or data.agents or data.references or data.min_importance:
         return []
     given: dict[str, Any] = {"limit": data.limit, "recalls": _recalls(data)}
-    if data.time_range is not None:
-        given["time_range"] = data.time_range
+    for name in ("time_range", "min_relevance"):
+        if (value := getattr(data, name)) is not None:
+            given[name] = value
     if not data.users:
         return memory.search_nodes(data.text, **given)
     users = [one for one in memory.node_users() if one in data.users]
