@@ -248,6 +248,19 @@ def test_a_proposal_is_not_written_over_what_changed_meanwhile(memory):
     assert memory.read_node("SOUL.md", user_id="u1").body == "By hand. Be kind.\n"
 
 
+def test_what_a_proposal_changes_is_told_without_what_came_since(memory):
+    seen = memory.write_node("SOUL.md", "Be brief.\n", user_id="u1", title="Soul").hash
+    memory._shelf.wait(waiting(body="Be brief.\nBe kind.\n", expected=seen))
+    memory.append_node("SOUL.md", "Later.", user_id="u1")
+    assert memory.proposal_diff("w1")[0].lines == (" Be brief.", "+Be kind.")
+
+
+def test_a_proposal_whose_text_of_then_is_not_kept_is_told_against_that_of_now(memory):
+    memory.write_node("SOUL.md", "Be brief.\n", user_id="u1")
+    memory._shelf.wait(waiting(body="Be brief.\nBe kind.\n", expected="0" * 64))
+    assert memory.proposal_diff("w1")[0].lines == (" Be brief.", "+Be kind.")
+
+
 def test_a_text_instead_of_a_proposal_is_made_against_what_the_person_saw(memory):
     memory._shelf.wait(waiting())
     seen = memory.write_node("SOUL.md", "By hand.\n", user_id="u1").hash

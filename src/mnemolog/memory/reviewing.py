@@ -4,6 +4,7 @@ from mnemolog.errors import NodeNotFoundError, shown
 from mnemolog.memory.consolidating import Consolidating
 from mnemolog.model.lesson import Waiting
 from mnemolog.model.node import Hunk, Node, NodeReceipt
+from mnemolog.policy import front_matter
 from mnemolog.policy.access import OWNER
 from mnemolog.policy.composing import composed, expect, fields_of, text_of
 from mnemolog.policy.hunks import hunks
@@ -19,10 +20,19 @@ class Reviewing(Consolidating):
         return self._shelf.waiting(user)
 
     def proposal_diff(self, proposal_id: str) -> list[Hunk]:
-        """What accepting a proposal would change."""
+        """What a proposal changes in the text it was made from; not what came since."""
         waiting = self._proposal(proposal_id)
-        node = self._there_now(waiting.user_id, waiting.edit.address)
-        return hunks(node.body if node else "", waiting.edit.body)
+        return hunks(self._made_from(waiting), waiting.edit.body)
+
+    def _made_from(self, waiting: Waiting) -> str:
+        """The text that a proposal was made from; that of now if it is not kept any more."""
+        user, address, seen = waiting.user_id, waiting.edit.address, waiting.edit.expected
+        node = self._there_now(user, address)
+        if node is None or not seen:
+            return ""
+        kept = self._shelf.versions(user, address) if node.hash != seen else []
+        text = next((one.text for one in kept if one.hash == seen), None)
+        return node.body if text is None else front_matter.split(text).body
 
     def accept_proposal(
         self, proposal_id: str, text: str | None = None, *, expected: str | None = None
