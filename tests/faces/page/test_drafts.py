@@ -125,6 +125,57 @@ def test_an_edited_entry_that_could_not_be_saved_waits_for_the_server(browser: B
         assert drafts(page) == 0
 
 
+def test_a_draft_of_a_node_that_was_thrown_away_comes_back(browser: Browser, told: Path):
+    with serving(told) as server, visiting(browser, server) as tab:
+        page = tab.open(f"/knowledge/{story.USER}/{story.PAY}?edit=1")
+        box = page.get_by_label("Text, as Markdown")
+        box.fill(MINE)
+        page.get_by_role("button", name="Discard the draft").click()
+        expect(box).to_have_count(0)
+        assert drafts(page) == 0
+        page.get_by_role("button", name="Undo").click()
+        expect(box).to_have_value(MINE)
+        page.reload()
+        page.get_by_role("button", name="Begin anew").click()
+        expect(box).to_have_value(re.compile("How orders are stored"))
+        page.get_by_role("button", name="Close", exact=True).first.focus()
+        page.keyboard.press("z")
+        expect(box).to_have_value(MINE)
+
+
+def test_a_draft_of_a_node_that_is_its_text_again_is_none(browser: Browser, told: Path):
+    with serving(told) as server, visiting(browser, server) as tab:
+        page = tab.open(f"/knowledge/{story.USER}/{story.PAY}?edit=1")
+        box = page.get_by_label("Text, as Markdown")
+        first = box.input_value()
+        box.fill(MINE)
+        expect(page.get_by_role("button", name="Discard the draft")).to_be_visible()
+        box.fill(first)
+        expect(page.get_by_role("button", name="Discard the draft")).to_have_count(0)
+        page.reload()
+        expect(box).to_have_value(first)
+        assert drafts(page) == 0
+
+
+def test_a_draft_of_an_entry_that_was_thrown_away_comes_back_unless_another_was_begun(
+    browser: Browser, told: Path
+):
+    with serving(told) as server, visiting(browser, server) as tab:
+        rows = server.api("GET", "/sessions/sess-pay/entries")["items"]
+        page = tab.open(f"/sessions/sess-pay/entries/{rows[0]['entry']['id']}")
+        box = page.get_by_label("The content")
+        for said in (MINE, "Another"):
+            page.get_by_role("button", name="Edit").click()
+            box.fill(said)
+            page.get_by_role("button", name="Cancel").click()
+            expect(box).to_have_count(0)
+        page.get_by_role("button", name="Undo").last.click()
+        expect(box).to_have_value("Another")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status").last).to_contain_text("Another draft was begun since.")
+        expect(box).to_have_value("Another")
+
+
 def test_an_entry_that_was_revised_meanwhile_is_shown_beside_mine_and_neither_is_lost(
     browser: Browser, store: Path
 ):

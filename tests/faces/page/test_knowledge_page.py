@@ -51,6 +51,17 @@ def test_a_node_shows_what_it_rests_on_who_links_to_it_and_which_links_are_dead(
     expect(page).to_have_url(f"{tab.server.url}{PAY}")
 
 
+def test_a_line_that_rests_on_several_entries_names_each_and_a_remark_stays_as_it_is(tab: Tab):
+    comment = "<!-- sess-pay/one, sess-pay/two #home --> and <!-- see sess-pay/three -->"
+    write(tab.server, "topics/cited", f"- A {comment}\n")
+    page = tab.open(f"/knowledge/{story.USER}/topics/cited").locator(".paper")
+    names = ["source sess-pay/one", "source sess-pay/two"]
+    for name in names:
+        expect(page.get_by_role("link", name=name)).to_be_visible()
+    expect(page.locator("li")).to_contain_text("<!-- see sess-pay/three -->")
+    expect(page.locator("li")).not_to_contain_text("#home")
+
+
 def test_what_a_model_would_be_told_leads_to_entries_and_nodes(tab: Tab):
     page = tab.open("/search?q=payment+system+and+backups&view=context")
     items = page.get_by_role("table").get_by_role("row")

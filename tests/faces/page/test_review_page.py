@@ -79,6 +79,10 @@ def test_a_proposal_whose_node_changed_is_shown_beside_what_is_there(tab: Tab):
     person.first.get_by_role("button", name="Accept").click()
     expect(person).to_have_count(1)
     expect(person).to_contain_text("USER.md has changed since.")
+    # What it would change itself, and nothing of what the first one wrote.
+    expect(person.locator("[data-op='-']")).to_have_count(0)
+    expect(person.locator("[data-op='+']", has_text="vim")).to_have_count(1)
+    expect(person.get_by_role("group", name="What it would change")).not_to_contain_text("dark")
     person.get_by_role("button", name="Accept").click()
     texts = person.get_by_role("region", name="Two texts")
     expect(texts).to_contain_text("Prefers British English.")

@@ -2,11 +2,15 @@
 import { html, render, signal, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { me, refused, signIn, takeCode, whoAmI } from "./lib/api.js";
 import { start } from "./lib/live.js";
-import { route } from "./lib/route.js";
+import { href, route } from "./lib/route.js";
 import { Dialogs } from "./parts/dialog.js";
 import { Bar, Menu, Rail } from "./parts/frame.js";
 import { Toasts } from "./parts/toast.js";
 import { Trouble } from "./parts/trouble.js";
+
+/** An address that leads nowhere. */
+const Lost = () => html`<h1>Nothing is here</h1><p>This address leads to no view. <a href=${href([])}>Go to the sessions</a>.</p>`;
+Lost.title = "Not found";
 
 const VIEWS = {
   sessions: () => import("./views/sessions.js"),
@@ -18,7 +22,7 @@ const VIEWS = {
   forgetting: () => import("./views/forgetting.js"),
   health: () => import("./views/health.js"),
   signin: () => import("./views/signin.js"),
-  lost: () => import("./views/lost.js"),
+  lost: async () => ({ View: Lost }),
 };
 
 /** Which view a path asks for. @param {string[]} path */

@@ -1,5 +1,6 @@
 // What was typed and is not written yet: kept on this device until it is, through reloads and while the server is away.
 import { useState } from "../vendor/preact.js";
+import { undoable } from "../parts/toast.js";
 
 const key = (name) => `mnemolog.draft.${name}`;
 
@@ -14,6 +15,18 @@ export function keepDraft(name, draft) {
     if (draft) localStorage.setItem(key(name), JSON.stringify({ ...draft, at: Date.now() }));
     else localStorage.removeItem(key(name));
   } catch { /* a full store keeps no drafts; the text stays in the page */ }
+}
+
+/** Throw a draft away; it can be taken back. @param {string} name @param {() => void} again shows it once more */
+export function discard(name, again) {
+  const draft = draftOf(name);
+  keepDraft(name, null);
+  const back = () => {
+    if (draftOf(name)) throw new Error("Another draft was begun since.");
+    keepDraft(name, draft);
+    again();
+  };
+  if (draft) undoable({ label: "The draft is discarded.", back });
 }
 
 /** A text that is a draft while it differs from what it began with; that, and the `mark` of it, stay as they were.

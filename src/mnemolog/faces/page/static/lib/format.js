@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them.
+// Numbers, sizes, times and values as people read them.
 const number = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const dayFormat = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", year: "numeric" });
@@ -57,4 +57,29 @@ export function visible(text) {
   }
   if (from < text.length) parts.push(text.slice(from));
   return parts;
+}
+
+/** Where an entry came from. */
+export const ORIGINS = { user: "said by the user", agent: "said by the agent", tool: "came from a tool", recall: "came from recall", import: "imported" };
+
+/** The field that says what a decision or a finding is about. */
+export const TITLES = { decision: "decision", finding: "description" };
+
+/** A value of any shape as words; objects never become anything but text. */
+export function words(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return value.map(words).join(", ");
+  const { option, name, reason, why, ...rest } = value;
+  if ((option ?? name) !== undefined && Object.keys(rest).length === 0) return `${words(option ?? name)}${reason ?? why ? ` (${words(reason ?? why)})` : ""}`;
+  return JSON.stringify(value);
+}
+
+/** The line that says what an entry is about. */
+export function titleOf(entry) {
+  const { content, type } = entry;
+  if (typeof content === "string") return content.split("\n")[0].slice(0, 200);
+  if (type === "preference" && content?.key !== undefined) return `${words(content.key)} = ${words(content.value)}`;
+  return words(content?.[TITLES[type] ?? ""] ?? content?.text ?? content?.title ?? content).slice(0, 200);
 }

@@ -1,5 +1,6 @@
 // A graph as numbers, too many nodes as their folders; and drawn on a canvas: shapes and colours by folder, words beside them.
 import { count, visible } from "./format.js";
+import { cut, FORMS } from "../parts/glyph.js";
 
 /** What the server told, made for the picture. Dead links of the centre are ghosts.
  * @param {any} graph @param {string} center @param {any[]} outgoing @param {string[]} open folders whose nodes are shown one by one */
@@ -38,7 +39,8 @@ const gathered = (all, sizes, open) => [
 ];
 
 const COLOURS = ["--type-decision", "--type-finding", "--type-note", "--type-preference", "--type-event", "--type-conversation"];
-const SHAPES = ["circle", "square", "diamond", "triangle"];
+const NAMED = 24;
+const SHAPES = Object.keys(FORMS);
 
 /** How a folder is drawn: the same for all its nodes. @param {string[]} folders in their order */
 export const looks = (folders) => new Map(folders.map((folder, at) => [folder, { colour: COLOURS[at % COLOURS.length], shape: SHAPES[at % SHAPES.length] }]));
@@ -46,13 +48,11 @@ export const looks = (folders) => new Map(folders.map((folder, at) => [folder, {
 /** How large a node is: by its links, a folder by its nodes. */
 export const radius = (node) => node.many ? 8 + Math.min(24, Math.sqrt(node.many) / 2) : 5 + Math.min(9, Math.sqrt(node.degree ?? 0) * 2);
 
-/** A shape as a path of points around a middle. */
-function trace(pen, shape, x, y, r) {
-  pen.beginPath();
-  if (shape === "square") pen.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8);
-  else if (shape === "diamond") { pen.moveTo(x, y - r * 1.25); pen.lineTo(x + r * 1.25, y); pen.lineTo(x, y + r * 1.25); pen.lineTo(x - r * 1.25, y); pen.closePath(); }
-  else if (shape === "triangle") { pen.moveTo(x, y - r * 1.2); pen.lineTo(x + r * 1.15, y + r * 0.9); pen.lineTo(x - r * 1.15, y + r * 0.9); pen.closePath(); }
-  else pen.arc(x, y, r, 0, 7);
+/** A shape around a middle. */
+function around(x, y, r, shape = "circle") {
+  const path = new Path2D();
+  path.addPath(new Path2D(FORMS[shape]), new DOMMatrix([r / 7, 0, 0, r / 7, x - r, y - r]));
+  return path;
 }
 
 /** What fits all places into the picture. @param {Float32Array} places */
@@ -62,7 +62,7 @@ export function fitting(places, width, height) {
     left = Math.min(left, places[at]); right = Math.max(right, places[at]);
     top = Math.min(top, places[at + 1]); bottom = Math.max(bottom, places[at + 1]);
   }
-  const scale = Math.min(1.6, (width - 180) / Math.max(1, right - left), (height - 80) / Math.max(1, bottom - top));
+  const scale = Math.min(1.6, width * 0.75 / Math.max(1, right - left), (height - 80) / Math.max(1, bottom - top));
   return { scale: Math.max(0.05, scale), x: width / 2 - scale * (left + right) / 2, y: height / 2 - scale * (top + bottom) / 2 };
 }
 
@@ -91,27 +91,32 @@ export function draw({ canvas, nodes, edges, places, view, looks: known, at, cen
   const near = new Set(edges.flatMap(([from, to]) => (from === at ? [to] : to === at ? [from] : [])));
   for (const [from, to, kind] of edges) {
     const isNear = from === at || to === at;
-    pen.strokeStyle = colours(isNear ? "--ink-2" : "--line");
+    pen.strokeStyle = colours(isNear ? "--ink" : edges.length > 300 ? "--line" : "--control");
     pen.lineWidth = isNear ? 1.5 : 1;
     pen.setLineDash(kind === "dead" ? [2, 4] : kind === "parent" ? [6, 4] : []);
     pen.beginPath(); pen.moveTo(x(from), y(from)); pen.lineTo(x(to), y(to)); pen.stroke();
   }
   pen.setLineDash([]);
-  const hasWords = nodes.length <= 120;
   pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
   pen.textBaseline = "middle";
   nodes.forEach((node, one) => {
     const look = known.get(node.folder), r = radius(node) * Math.min(1, Math.max(0.5, view.scale));
-    trace(pen, node.isDead ? "circle" : look?.shape, x(one), y(one), r);
-    if (node.isDead) { pen.strokeStyle = colours("--danger"); pen.setLineDash([2, 3]); pen.stroke(); pen.setLineDash([]); }
-    else { pen.fillStyle = colours(look?.colour ?? "--ink-2"); pen.fill(); }
-    if (one === center) { pen.strokeStyle = colours("--ink"); pen.lineWidth = 2; trace(pen, look?.shape, x(one), y(one), r + 4); pen.stroke(); }
-    if (one === at) { pen.strokeStyle = colours("--accent"); pen.lineWidth = 2; trace(pen, "circle", x(one), y(one), r + 8); pen.stroke(); }
+    if (node.isDead) { pen.strokeStyle = colours("--danger"); pen.setLineDash([2, 3]); pen.stroke(around(x(one), y(one), r)); pen.setLineDash([]); }
+    else { pen.fillStyle = colours(look?.colour ?? "--ink-2"); pen.fill(around(x(one), y(one), r, look?.shape)); }
+    pen.lineWidth = 2;
+    if (one === center) { pen.strokeStyle = colours("--ink"); pen.stroke(around(x(one), y(one), r + 4, look?.shape)); }
+    if (one === at) { pen.strokeStyle = colours("--accent"); pen.stroke(around(x(one), y(one), r + 8)); }
   });
-  nodes.forEach((node, one) => {
-    if (!hasWords && !node.isFolder && one !== at && one !== center && !near.has(one) && (node.degree ?? 0) < 12) return;
-    const text = node.shown, left = x(one) + radius(node) + (one === at || one === center ? 14 : 8);
-    pen.lineWidth = 4; pen.strokeStyle = colours("--bg"); pen.lineJoin = "round"; pen.strokeText(text, left, y(one));
-    pen.fillStyle = colours(node.isDead ? "--danger" : one === at || one === center ? "--ink" : "--ink-2"); pen.fillText(text, left, y(one));
-  });
+  const rank = (one) => (one === at ? 3 : one === center ? 2 : near.has(one) ? 1 : 0) * 1e6 + (nodes[one].many ?? nodes[one].degree ?? 0);
+  const taken = /** @type {[left: number, right: number, y: number][]} */ ([]);
+  pen.lineWidth = 4; pen.strokeStyle = colours("--bg"); pen.lineJoin = "round";
+  // The most important first; a name that would lie over another is left out, one beyond the edge stands on the other side.
+  for (const one of nodes.map((_, place) => place).sort((a, b) => rank(b) - rank(a))) {
+    const { isDead } = nodes[one], shown = cut(nodes[one].shown, NAMED), wide = pen.measureText(shown).width, gap = radius(nodes[one]) + (one === at || one === center ? 14 : 8);
+    const left = x(one) + gap + wide > width ? Math.max(0, x(one) - gap - wide) : x(one) + gap;
+    if (one !== at && taken.some(([from, to, line]) => left < to && left + wide > from && Math.abs(line - y(one)) < 15)) continue;
+    taken.push([left, left + wide, y(one)]);
+    pen.strokeText(shown, left, y(one));
+    pen.fillStyle = colours(isDead ? "--danger" : one === at || one === center ? "--ink" : "--ink-2"); pen.fillText(shown, left, y(one));
+  }
 }

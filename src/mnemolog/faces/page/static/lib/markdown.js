@@ -120,9 +120,7 @@ const inline = (tokens, link) => (tokens ?? []).map((token) => span(token, link)
 
 function span(token, link) {
   switch (token.type) {
-    case "strong": return html`<strong>${inline(token.tokens, link)}</strong>`;
-    case "em": return html`<em>${inline(token.tokens, link)}</em>`;
-    case "del": return html`<del>${inline(token.tokens, link)}</del>`;
+    case "strong": case "em": case "del": return html`<${token.type}>${inline(token.tokens, link)}</>`;
     case "codespan": return html`<code>${bdi(token.text)}</code>`;
     case "br": return html`<br />`;
     case "link": return anchor(token.href, inline(token.tokens, link), token.raw);

@@ -41,15 +41,21 @@ function resolver(leaves) {
   };
 }
 
-const SOURCE = /^<!--\s*([^\s/<>]+\/[^\s<>]+)(?:\s+#([^\s<>]+))?\s*-->\s*$/;
+const COMMENT = /^<!--([^<>]*)-->\s*$/;
+
+/** The sources that a comment names, beside what its line is about; none where it has other words. @param {string} raw */
+function sourcesIn(raw) {
+  const marks = (COMMENT.exec(raw)?.[1] ?? "").split(/[\s,]+/).filter(Boolean);
+  return marks.every((one) => /^#|.\/./.test(one)) ? marks.filter((one) => !one.startsWith("#")) : [];
+}
 
 /** How Markdown of a user's nodes makes links and source chips. @param {string} user @param {any[]} leaves */
 export function linking(user, leaves) {
   const resolve = resolver(leaves);
   const link = (target) => { const path = resolve(target); return path ? nodeHref(user, path) : null; };
   link.comment = (raw) => {
-    const found = SOURCE.exec(raw.trim());
-    return found && html` <${Source} source=${found[1]} />`;
+    const sources = sourcesIn(raw.trim());
+    return sources.length > 0 ? sources.map((one) => html` <${Source} key=${one} source=${one} />`) : null;
   };
   return link;
 }

@@ -1,10 +1,9 @@
 // What can be done to sessions. What changes or removes something is planned by the server, shown, and run as it was shown.
 import { html, signal } from "../vendor/preact.js";
 import { canWrite, get, post, url } from "../lib/api.js";
-import { bytes, count, entries, plural } from "../lib/format.js";
+import { bytes, count, entries, plural, titleOf } from "../lib/format.js";
 import { Select } from "./choices.js";
 import { confirm } from "./dialog.js";
-import { titleOf } from "./entry.js";
 import { proven } from "./job.js";
 import { attempt, toast, undoable } from "./toast.js";
 
@@ -31,7 +30,7 @@ export const Deeds = ({ all }) => all.map((deed) => html`<button key=${deed.word
 /** Hide an entry; answers whether it was. */
 export const hide = (session, entry, after) => attempt(async () => {
   const plan = await post("/plans", { action: "delete", selector: { session_id: session, ids: [entry.id] }, run: true });
-  undoable(plan.outcome.undo_id, `Hidden: ${titleOf(entry).slice(0, 60)}`, after);
+  undoable({ id: plan.outcome.undo_id, label: `Hidden: ${titleOf(entry).slice(0, 60)}`, after });
   return true;
 }, "Not hidden: ");
 
@@ -45,7 +44,7 @@ async function clear(ids, after) {
     if (gone) { toast(proven(gone.receipt)); after(); }
   } else if (done) {
     const label = `${entries(done.receipt?.hidden ?? 0)} hidden`;
-    if (done.undo_id) undoable(done.undo_id, label, after); else toast(label);
+    if (done.undo_id) undoable({ id: done.undo_id, label, after }); else toast(label);
     after();
   }
 }

@@ -5,15 +5,19 @@ import { count, typing } from "../lib/format.js";
 import { change, here, href, route } from "../lib/route.js";
 import { bdi } from "./glyph.js";
 
-/** @typedef {[name: string, word: string, isOwners?: boolean][]} Kinds name and word of each, and whether only the owner may see it */
+/** @typedef {[name: string, word: string, isOwners?: boolean, Part?: any][]} Kinds name and word of each, whether only the owner may see it, what it shows */
 /** @param {Kinds} tabs */
 const offered = (tabs) => tabs.filter(([, , isOwners]) => !isOwners || isOwner());
 
-/** The tab that is open; the first if none is named. @param {Kinds} tabs */
-export const openTab = (tabs) => (offered(tabs).find(([name]) => name === route.value.query.tab) ?? offered(tabs)[0])[0];
+/** The tab that is open; the first if none is named. @param {Kinds} tabs @param {string} [name] of it in the URL */
+export const openTab = (tabs, name = "tab") => (offered(tabs).find(([one]) => one === route.value.query[name]) ?? offered(tabs)[0])[0];
 
-export const Tabs = ({ tabs, label }) => html`<nav class="tabs" aria-label=${label}>${offered(tabs).map(([name, word]) => html`
-  <a key=${name} href=${href(route.value.path, { tab: name })} aria-current=${openTab(tabs) === name ? "page" : undefined}>${word}</a>`)}</nav>`;
+/** @param {{tabs: Kinds, label: string, name?: string, to?: (tab: string) => string, counts?: Record<string, number>}} props */
+export const Tabs = ({ tabs, label, name = "tab", to = (tab) => href(route.value.path, { [name]: tab }), counts = {} }) => html`<nav class="tabs" aria-label=${label}>${offered(tabs).map(([one, word]) => html`
+  <a key=${one} href=${to(one)} aria-current=${openTab(tabs, name) === one ? "page" : undefined}>${word}${counts[one] > 0 && html` <span class="quiet">${count(counts[one])}</span>`}</a>`)}</nav>`;
+
+/** A view that is made of tabs. @param {string} title @param {Kinds} tabs */
+export const tabbed = (title, tabs) => Object.assign(() => html`<div class="head"><h1>${title}</h1></div><${Tabs} tabs=${tabs} label=${title} /><${tabs.find(([name]) => name === openTab(tabs))?.[3]} />`, { title });
 
 /** One of several addresses, as a chip. @param {any} words @param {string} address @param {boolean} [isOn] @param {object} [more] */
 export const choice = (words, address, isOn = false, more = {}) => html`<a class="chip choice" href=${address} aria-current=${isOn ? "true" : undefined} ...${more}>${words}</a>`;
@@ -39,7 +43,7 @@ export function Facet({ name, label, counts, isMany = false, glyph, most = 8 }) 
     return here({ [name]: next.join(",") });
   };
   const shown = isOpen ? known.slice(0, 60) : known.slice(0, most);
-  return html`<div class="facet" role="group" aria-label=${label}><span class="small quiet">${label}</span>
+  return html`<div class="facet" role="group" aria-label=${label}><small>${label}</small>
     ${shown.map(([value, many]) => choice(html`${glyph?.(value)}${bdi(value, 40)} <span class="quiet">${count(many)}</span>`, link(value), on.includes(value), { key: value, title: value }))}
     ${known.length > most && html`<button class="bare small" onClick=${() => open(!isOpen)}>${isOpen ? "fewer" : `${count(known.length - most)} more`}</button>`}</div>`;
 }

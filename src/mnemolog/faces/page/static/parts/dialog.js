@@ -9,8 +9,8 @@ const open = signal(null);
 let next = 1;
 
 /** Ask before something is done; answers what `run` gave, or null if it was left.
- * @param {{title: string, sentence: any, verb?: string, isFinal?: boolean, typed?: string, body?: any, other?: string, run?: () => Promise<any>, wait?: Promise<any>}} plan
- * without `run` it only says that one waits for `wait`; `typed` must be typed before the button works; `other` is the label of a way elsewhere, which answers `{other: true}`. */
+ * @param {{title: string, sentence: any, verb?: string, isFinal?: boolean, typed?: string, asks?: string, first?: string, body?: any, other?: string, run?: (text: string) => Promise<any>, wait?: Promise<any>}} plan
+ * without `run` it only says that one waits for `wait`; `typed` must be typed before the button works, or a text of one's own that `asks` names; `other` is the label of a way elsewhere, which answers `{other: true}`. */
 export const confirm = (plan) => new Promise((answer) => { open.value = { ...plan, answer, key: next++ }; });
 
 export function Dialogs() {
@@ -30,18 +30,18 @@ export function Modal({ leave, children, ...more }) {
 }
 
 function Asking({ plan }) {
-  const [typed, type] = useState("");
+  const [text, type] = useState(plan.first ?? "");
   const { isBusy, trouble, run } = useTask();
   const leave = (value) => { if (open.value === plan) open.value = null; plan.answer(value); };
   useEffect(() => { if (plan.wait) run(() => plan.wait.then(leave)); }, []);
-  const isHeld = isBusy && Boolean(plan.run), isReady = !plan.typed || typed.trim() === String(plan.typed);
+  const isHeld = isBusy && Boolean(plan.run), isReady = !plan.typed || text.trim() === plan.typed;
   return html`<${Modal} aria-labelledby="asking" leave=${() => isHeld || leave(null)}>
     <h2 id="asking">${plan.title}</h2>
     <p>${plan.sentence}</p>
     ${plan.body}
-    ${plan.typed && html`<label>Type ${plan.typed} to confirm <input value=${typed} onInput=${typing(type)} autocomplete="off" /></label>`}
+    ${(plan.typed || plan.asks) && html`<label class="field">${plan.asks ?? `Type ${plan.typed} to confirm`}<input value=${text} onInput=${typing(type)} autocomplete="off" /></label>`}
     <${Trouble} trouble=${trouble} />
     <div class="actions">${plan.other && html`<button class="bare" disabled=${isHeld} onClick=${() => leave({ other: true })}>${plan.other}</button>`}<button data-first disabled=${isHeld} onClick=${() => leave(null)}>Cancel</button>
-    ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${() => run(async () => leave(await plan.run()))}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
+    ${plan.run && html`<button class=${plan.isFinal ? "final" : "main"} disabled=${isBusy || !isReady} onClick=${() => run(async () => leave(await plan.run(text.trim())))}>${isBusy ? "Working…" : plan.verb}</button>`}</div>
   </>`;
 }

@@ -1,36 +1,19 @@
-// An entry as people read it: a message, or a card with all its fields.
+// An entry as people read it: a message, or a card with all its fields; and as its file holds it.
 import { html, useState } from "../vendor/preact.js";
-import { score } from "../lib/format.js";
+import { url } from "../lib/api.js";
+import { bytes, count, ORIGINS, score, TITLES, words } from "../lib/format.js";
+import { useGet } from "../lib/load.js";
 import { href } from "../lib/route.js";
 import { Markdown, MOST } from "../lib/markdown.js";
-import { bdi, Glyph } from "./glyph.js";
+import { bdi, Glyph, seen } from "./glyph.js";
+import { Loaded } from "./trouble.js";
 
 const NAMES = {
   rationale: "why", alternatives_considered: "instead of", alternatives: "instead of", impact: "impact", approved_by: "approved by",
   severity: "severity", evidence: "evidence", recommendation: "do", status: "status", confidence: "confidence", learned_from: "learned from", context: "context",
 };
-const TITLES = { decision: "decision", finding: "description" };
 const LINES = 12;
 const PLAIN = /^[^*_`#>[\]|~<\n&]*$/;
-
-/** A value of any shape as words; objects never become anything but text. */
-export function words(value) {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return value.map(words).join(", ");
-  const { option, name, reason, why, ...rest } = value;
-  if ((option ?? name) !== undefined && Object.keys(rest).length === 0) return `${words(option ?? name)}${reason ?? why ? ` (${words(reason ?? why)})` : ""}`;
-  return JSON.stringify(value);
-}
-
-/** The line that says what an entry is about. */
-export function titleOf(entry) {
-  const { content, type } = entry;
-  if (typeof content === "string") return content.split("\n")[0].slice(0, 200);
-  if (type === "preference" && content?.key !== undefined) return `${words(content.key)} = ${words(content.value)}`;
-  return words(content?.[TITLES[type] ?? ""] ?? content?.text ?? content?.title ?? content).slice(0, 200);
-}
 
 /** Text that folds after twelve lines. */
 function Folding({ text, link, isMarkdown = true }) {
@@ -59,7 +42,8 @@ export function Said({ entry, link }) {
 /** Who speaks. */
 export const speaker = (entry) => (entry.type === "conversation" && entry.role === "user" ? entry.user_id || "user" : entry.agent_id || entry.role || entry.origin);
 
-const CAME = { recall: "came from recall", tool: "came from a tool", import: "imported" };
+/** Whether it came from elsewhere than the talk. */
+const isForeign = ({ origin }) => ["recall", "tool", "import"].includes(origin);
 
 /** What is known beside the content, in one line; nothing where nothing is worth saying. */
 export function Aside({ row }) {
@@ -69,12 +53,12 @@ export function Aside({ row }) {
     ${entry.type !== "conversation" && html`<${Pips} value=${row.importance} /><${Pie} left=${row.decay} />`}
     ${row.accesses > 0 && html`<span>recalled ${row.accesses}×</span>`}${cites > 0 && html`<span>cites ${cites}</span>`}
     ${row.revisions > 1 && html`<span>revised ${row.revisions - 1}×</span>`}${row.redactions.map((kind) => html`<span class="chip" key=${kind}>redacted ${kind}</span>`)}
-    ${CAME[entry.origin] && html`<span>${CAME[entry.origin]}</span>`}
+    ${isForeign(entry) && html`<span>${ORIGINS[entry.origin]}</span>`}
     ${(entry.tags ?? []).map((tag) => html`<a key=${tag} class="tag" href=${href(["search"], { tags: tag })}>#${bdi(tag, 60)}</a>`)}</div>`;
 }
 
 /** Whether the line beside the content says anything. */
-export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "conversation" || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || entry.origin in CAME;
+export const hasAside = ({ entry, revisions, redactions }) => entry.type !== "conversation" || revisions > 1 || redactions.length > 0 || (entry.tags ?? []).length > 0 || (entry.references ?? []).length > 0 || isForeign(entry);
 
 /** The type as glyph and word. */
 export const Kind = ({ type }) => html`<span class="kind"><${Glyph} type=${type} /> ${bdi(type, 40)}</span>`;
@@ -96,3 +80,15 @@ function Pie({ left }) {
   return html`<svg class="pie" viewBox="0 0 14 14" role="img" aria-label=${words}><title>${words}</title><circle cx="7" cy="7" r="6" />
     ${share >= 0.999 ? html`<circle cx="7" cy="7" r="6" />` : html`<path d=${`M7 7V1A6 6 0 ${share > 0.5 ? 1 : 0} 1 ${x.toFixed(2)} ${y.toFixed(2)}z`} />`}</svg>`;
 }
+
+/** The exact line of the file, and whether its checksum holds. */
+export function RawLine({ session, entry }) {
+  const load = useGet(url`/sessions/${session}/entries/${entry}/raw`);
+  return html`<div class="raw"><${Loaded} load=${load} rows=${2}>${(found) => html`
+    <p class="small"><strong class=${found.sum_ok ? "ok" : "danger"}>${found.sum_ok ? "✓ The checksum holds" : "✕ The checksum does not hold"}</strong>
+      <span class="quiet"> · <code>${found.segment}</code> at byte ${count(found.offset)}, ${bytes(found.bytes)}${found.encoding === "utf-8" ? "" : `, shown as ${found.encoding}`}</span></p>
+    <pre tabindex="0" aria-label="The line exactly as its file holds it"><${Exact} text=${found.line.replace(/\n$/, "")} /></pre>`}</></div>`;
+}
+
+/** Exactly what stands there; only characters that cannot be seen are shown by name. */
+const Exact = ({ text }) => html`<bdi dir="ltr">${seen(text.slice(0, MOST))}${text.length > MOST ? html`<span class="chip">… ${bytes(text.length - MOST)} more</span>` : null}</bdi>`;

@@ -6,9 +6,8 @@ import { useKeys } from "../lib/keys.js";
 import { change, entryHref, go, placeBefore, reading, route } from "../lib/route.js";
 import { useTimeline } from "../lib/timeline.js";
 import { hide } from "./acts.js";
-import { Aside, hasAside, Kind, Said, speaker } from "./entry.js";
+import { Aside, hasAside, Kind, RawLine, Said, speaker } from "./entry.js";
 import { bdi } from "./glyph.js";
-import { RawLine } from "./raw.js";
 import { Trouble, Waiting } from "./trouble.js";
 
 const NEAR = 600;
@@ -139,8 +138,10 @@ export function Feed({ session, types, days, place, jump, onSeen }) {
   if (line.trouble && !line.items.length) return html`<${Trouble} trouble=${line.trouble} again=${() => line.begin({})} />`;
   if (!line.items.length) return line.isBusy ? html`<${Waiting} load=${{ isSlow: true, leave: line.leave }} />` : html`<p class="empty">Nothing to read here${types ? " with these types" : ""}.</p>`;
   return html`<div role="feed" class="feed" ref=${box} aria-label="Entries" aria-busy=${line.isBusy}>
-      ${folds(line.items).map((group) => (group.hidden ? html`<details key=${`hidden ${group.rows[0].entry.id}`} class="card fold-hidden"><summary class="small quiet">${plural(group.rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(group.rows[0].hidden_until)} d)</summary>${group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))}</details>`
-        : group.rows.map((row, index) => card(row, index ? group.rows[index - 1] : group.previous))))}
+      ${folds(line.items).map(({ isHidden, rows, previous }) => {
+        const cards = rows.map((row, index) => card(row, index ? rows[index - 1] : previous));
+        return isHidden ? html`<details key=${`hidden ${rows[0].entry.id}`} class="card fold-hidden"><summary class="small quiet">${plural(rows.length, "hidden entry", "hidden entries")} (restorable ${daysLeft(rows[0].hidden_until)} d)</summary>${cards}</details>` : cards;
+      })}
     </div>
     ${(line.fresh > 0 || line.after !== null) && html`<button class="main newer" onClick=${toEnd}>↓ ${line.fresh > 0 ? `${line.fresh} new` : "to the end"}</button>`}`;
 }
@@ -150,7 +151,7 @@ function folds(items) {
   const groups = [];
   items.forEach((row, index) => {
     const isHidden = Boolean(row.hidden_at);
-    if (groups.at(-1)?.hidden !== isHidden) groups.push({ hidden: isHidden, rows: [], previous: items[index - 1] });
+    if (groups.at(-1)?.isHidden !== isHidden) groups.push({ isHidden, rows: [], previous: items[index - 1] });
     groups.at(-1).rows.push(row);
   });
   return groups;

@@ -5,7 +5,7 @@ import { keepDraft, useDraft } from "../lib/draft.js";
 import { typing } from "../lib/format.js";
 import { sending, useTask } from "../lib/load.js";
 import { go, href } from "../lib/route.js";
-import { toast } from "./toast.js";
+import { copy, toast } from "./toast.js";
 import { Trouble } from "./trouble.js";
 
 const SNIPPETS = () => {
@@ -54,7 +54,7 @@ function Connect() {
   const all = SNIPPETS();
   const [name, choose] = useState(Object.keys(all)[0]);
   return html`<div class="row" role="group" aria-label="Kind of agent">${Object.keys(all).map((one) => html`<button key=${one} aria-pressed=${one === name} onClick=${() => choose(one)}>${one}</button>`)}</div>
-    <${Copied} text=${all[name]} note=${WHERE[name]} />
+    <div class="copied"><pre tabindex="0" aria-label=${WHERE[name] || "text"}>${all[name]}</pre><div class="row small quiet"><button onClick=${() => copy(all[name])}>Copy</button>${WHERE[name]}</div></div>
     ${name !== "VS Code" && html`<p class="small quiet">It takes the memory that is nearest to where it starts: start it beside <code>${me.value?.root}</code>, or name this one with <code>--root</code>.</p>`}`;
 }
 
@@ -63,16 +63,6 @@ function Fill() {
   const fill = () => run(async () => { await fillDemo(); toast("Two sessions of a demo week are there. The list of sessions can remove them."); });
   return html`<button disabled=${isBusy} onClick=${fill}>${isBusy ? "Writing…" : "Fill with the demo week"}</button>
     <p class="small quiet">Two sessions, fourteen entries; removed from the list of sessions.</p><${Trouble} trouble=${trouble} />`;
-}
-
-/** Something to be copied as it stands. */
-function Copied({ text, note = "", label = "Copy" }) {
-  const [said, say] = useState("");
-  const copy = async () => {
-    try { await navigator.clipboard.writeText(text); say("Copied"); } catch { say("Select it, then copy"); }
-    setTimeout(() => say(""), 2000);
-  };
-  return html`<div class="copied"><pre tabindex="0" aria-label=${note || "text"}>${text}</pre><div class="row small quiet"><button onClick=${copy}>${said || label}</button>${note}</div></div>`;
 }
 
 /** Write the week, two sessions: of each entry how many days ago, at which hour and minute, and what it is. */

@@ -48,7 +48,7 @@ export function Bar() {
     else if (q) go(href(["search"], { q }));
   };
   const state = line.value.state;
-  return html`<header class="bar">
+  return html`<header class="bar" data-view=${view}>
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
     <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${view === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}

@@ -2,12 +2,13 @@
 import { html } from "../vendor/preact.js";
 import { count, visible } from "../lib/format.js";
 
+export const FORMS = { circle: "M7 1a6 6 0 1 0 0 12A6 6 0 1 0 7 1z", square: "M1 1h12v12H1z", diamond: "M7 0l7 7-7 7-7-7z", triangle: "M7 1l7 12H0z" };
 const SHAPES = {
   conversation: "M1 3h12v8H1z",
-  decision: "M7 0l7 7-7 7-7-7z",
-  finding: "M7 1l7 12H0z",
+  decision: FORMS.diamond,
+  finding: FORMS.triangle,
   preference: "M7 13L1.2 7.2a3.6 3.6 0 0 1 5.1-5.1L7 2.8l.7-.7a3.6 3.6 0 0 1 5.1 5.1z",
-  note: "M1 1h12v12H1z",
+  note: FORMS.square,
   event: "M7 0l1.8 5.2L14 7l-5.2 1.8L7 14 5.2 8.8 0 7l5.2-1.8z",
   node: "M2 1h7l3 3v9H2zM4 6v1h6V6zm0 3v1h6V9z",
 };
@@ -19,7 +20,8 @@ export const Glyph = ({ type }) => Object.hasOwn(SHAPES, type)
 /** Text that somebody else wrote: its own direction, unseen characters by name; one that is cut says so. */
 export const bdi = (text, most = Infinity) => html`<bdi dir="auto">${seen(cut(String(text ?? ""), most))}</bdi>`;
 
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text);
+/** A text that says so if it is cut. @param {string} text @param {number} most */
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text);
 
 /** The same without a direction of its own. @param {string} text */
 export const seen = (text) => visible(text).map((part) => typeof part === "string" ? part : html`<span class="chip" title="cannot be seen">${part.hidden}</span>`);

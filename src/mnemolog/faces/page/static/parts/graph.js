@@ -9,7 +9,7 @@ import { nodeHref, nodeUrl } from "../lib/nodes.js";
 import { change, go, here, href, route } from "../lib/route.js";
 import { onTheme, paint } from "./chart.js";
 import { choice, Facet, listed } from "./choices.js";
-import { bdi } from "./glyph.js";
+import { bdi, FORMS } from "./glyph.js";
 import { Loaded } from "./trouble.js";
 
 const DEPTHS = [["1", "1 link"], ["2", "2 links"], ["3", "3 links"]];
@@ -107,5 +107,4 @@ function Picture({ graph, user }) {
     <p id="graph-keys" class="small quiet">Arrows go to a neighbour, Enter opens it, Space puts it into the middle.</p></div>`;
 }
 
-const POINTS = { square: "2,2 12,2 12,12 2,12", diamond: "7,0 14,7 7,14 0,7", triangle: "7,1 14,13 0,13" };
-const Mark = ({ look }) => html`<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">${POINTS[look.shape] ? html`<polygon points=${POINTS[look.shape]} fill=${`var(${look.colour})`} />` : html`<circle cx="7" cy="7" r="6" fill=${`var(${look.colour})`} />`}</svg>`;
+const Mark = ({ look }) => html`<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><path d=${FORMS[look.shape]} fill=${`var(${look.colour})`} /></svg>`;

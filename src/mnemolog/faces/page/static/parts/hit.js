@@ -1,9 +1,8 @@
 // Something that was found: what it is, its score, the words that were meant; and why it is here: parts that give the shown
 // score when they are put together.
 import { html } from "../vendor/preact.js";
-import { day, score, whole } from "../lib/format.js";
+import { day, score, titleOf, whole, words } from "../lib/format.js";
 import { entryHref, href } from "../lib/route.js";
-import { titleOf, words } from "./entry.js";
 import { bdi, Glyph, seen } from "./glyph.js";
 
 const SHOWN = 280;

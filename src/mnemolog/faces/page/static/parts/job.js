@@ -18,7 +18,7 @@ export function Job({ id, first, children }) {
   if (!job) return null;
   const isOpen = ["queued", "running"].includes(job.state);
   return html`<section class="card stack" aria-label=${job.action}>
-    <div class="row"><strong>${job.action}</strong><span class="chip">${job.state}</span><span class="small quiet">${job.step}</span>
+    <div class="row"><strong>${job.action}</strong><span class="chip">${job.state}</span><small>${job.step}</small>
       ${isOpen && html`<button class="bare" onClick=${() => post(url`/jobs/${id}/cancel`).then(set).catch(() => {})}>Cancel</button>`}</div>
     ${isOpen && html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${count(job.done)} of ${count(job.total)} ${job.unit}</p>`}
     ${job.error && html`<p class="danger">${job.error.detail} ${job.error.advice}</p>`}

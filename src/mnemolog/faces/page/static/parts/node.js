@@ -2,8 +2,8 @@
 // a draft that is never lost.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, canWrite, get, post } from "../lib/api.js";
-import { draftOf, keepDraft } from "../lib/draft.js";
-import { ago, count, plural, whole } from "../lib/format.js";
+import { discard, draftOf, keepDraft } from "../lib/draft.js";
+import { ago, count, plural, whole, words } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { sending, useGet } from "../lib/load.js";
@@ -12,10 +12,10 @@ import { bodyOf, nodeHref, nodeUrl, Source } from "../lib/nodes.js";
 import { go, href, route } from "../lib/route.js";
 import { useMeeting } from "./conflict.js";
 import { confirm } from "./dialog.js";
-import { facts, words } from "./entry.js";
+import { facts } from "./entry.js";
 import { useActions } from "./frame.js";
 import { bdi } from "./glyph.js";
-import { toast } from "./toast.js";
+import { toast, undoable } from "./toast.js";
 import { Loaded, Trouble } from "./trouble.js";
 import { Versions } from "./versions.js";
 
@@ -43,7 +43,7 @@ function Shown({ node, user, link, changed }) {
   const { path } = node;
   useActions([["Edit this node", () => go(nodeHref(user, path, { edit: 1 }))], ["Move this node…", () => move(user, node, changed)], ["Delete this node…", () => remove(user, node, changed)], ["Show what is near this node", () => go(href(["knowledge", user], { view: "graph", center: path }))]], [user, path, node.hash]);
   return html`<article class="node stack"><header><${Crumbs} user=${user} path=${path} />
-      <div class="head"><h1>${bdi(node.title, 200)}</h1><span class="small quiet" title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</span>
+      <div class="head"><h1>${bdi(node.title, 200)}</h1><small title=${whole(node.updated_at)}>v${node.version} · ${ago(node.updated_at)}</small>
         ${canWrite() && html`<a class="button" href=${nodeHref(user, path, { edit: 1 })}>Edit</a>`}<a class="button" href=${href(["knowledge", user], { view: "graph", center: path })}>What is near</a>
         ${canWrite() && html`<button onClick=${() => move(user, node, changed)}>Move…</button><button class="danger" onClick=${() => remove(user, node, changed)}>Delete…</button>`}</div>
       ${node.description && html`<p class="quiet">${bdi(node.description, 400)}</p>`}
@@ -78,11 +78,9 @@ function Gone({ user, path, changed }) {
 }
 
 async function move(user, node, changed) {
-  let to = node.path;
   const done = await confirm({
-    title: "Move", sentence: "Its versions go along, and links to it by address are mended.", verb: "Move",
-    body: html`<label class="field">New address<input defaultValue=${node.path} onInput=${(event) => { to = event.currentTarget.value; }} autocomplete="off" /></label>`,
-    run: () => post(`${nodeUrl(user, node.path)}/move`, { to: to.trim(), reason: "moved" }),
+    title: "Move", sentence: "Its versions go along, and links to it by address are mended.", verb: "Move", asks: "New address", first: node.path,
+    run: (to) => post(`${nodeUrl(user, node.path)}/move`, { to, reason: "moved" }),
   });
   if (!done) return;
   toast(`Moved to ${done.path}.`);
@@ -96,7 +94,7 @@ async function remove(user, node, changed) {
     run: () => call("DELETE", nodeUrl(user, node.path), { headers: { "if-match": `"${node.hash}"` } }),
   });
   if (!done) return;
-  toast(`${node.path} is deleted.`, { action: "Undo", run: () => post(`${nodeUrl(user, node.path)}/versions/${node.version}/revert`, { reason: "undo" }).then(changed, (error) => toast(error.message)) });
+  undoable({ label: `${node.path} is deleted.`, back: () => post(`${nodeUrl(user, node.path)}/versions/${node.version}/revert`, { reason: "undo" }), after: changed });
   changed();
 }
 
@@ -106,11 +104,11 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   const [draft, set] = useState(() => draftOf(name) ?? fresh(node, wished));
   const [kept] = useState(() => draftOf(name)?.at);
   const [hasMoved, moved] = useState(false);
-  const box = useRef();
+  const box = useRef(), first = useRef();
   const path = node?.path ?? draft.path.trim().replace(/\.md$/, "");
-  const isTouched = draft.body !== draft.base.body || draft.title !== draft.base.title || draft.description !== draft.base.description || Boolean(draft.path && !node);
-  useEffect(() => { box.current?.focus(); }, []);
-  useEffect(() => { if (isTouched) keepDraft(name, draft); }, [draft]);
+  const isTouched = ["body", "title", "description"].some((one) => draft[one] !== draft.base[one]) || Boolean(draft.path && !node);
+  useEffect(() => (path ? box : first).current?.focus(), []);
+  useEffect(() => keepDraft(name, isTouched ? draft : null), [draft]);
   useEvents(["node"], (events) => { if (events.some((one) => one.path === path)) moved(true); });
   const change = (name) => (event) => set({ ...draft, [name]: event.currentTarget.value });
   const write = async (body, hash) => {
@@ -125,12 +123,13 @@ export function Edit({ user, node, link, saved, leave, wished }) {
   };
   const { isBusy, trouble, save, sides } = useMeeting(write, meet);
   const send = sending(() => save(draft.body, draft.base.hash));
-  const drop = () => { keepDraft(name, null); leave(); };
+  const drop = () => { discard(name, () => go(node ? nodeHref(user, path, { edit: 1 }) : href(["knowledge", user], { new: 1 }))); leave(); };
+  const beginAnew = () => { discard(name, () => set(draft)); set(fresh(node)); };
   if (sides) return html`${sides}<${Trouble} trouble=${trouble} />`;
   return html`<form class="stack" aria-label=${node ? "Edit the node" : "New node"} onSubmit=${send} onKeyDown=${(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event)}>
-    ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${() => { keepDraft(name, null); set(fresh(node)); }}>Begin anew</button></p>`}
+    ${kept && html`<p class="small">This is your draft of ${ago(kept)}; it was not saved. <button type="button" class="bare" onClick=${beginAnew}>Begin anew</button></p>`}
     ${hasMoved && html`<p class="warn small" role="status">The node has changed meanwhile. When you save, both texts are shown side by side.</p>`}
-    <div class="fields">${!node && html`<label class="field">Address<input required value=${draft.path} onInput=${change("path")} placeholder="projects/payment-system" autocomplete="off" /></label>`}
+    <div class="fields">${!node && html`<label class="field">Address<input ref=${first} required value=${draft.path} onInput=${change("path")} placeholder="projects/payment-system" autocomplete="off" /></label>`}
       <label class="field">Title<input value=${draft.title} onInput=${change("title")} /></label>
       <label class="field">Description<input value=${draft.description} onInput=${change("description")} placeholder="one line, for lists" /></label></div>
     <div class="columns"><label class="field">Text, as Markdown<textarea ref=${box} class="mono" rows="14" value=${draft.body} onInput=${change("body")} spellcheck="true"></textarea></label>
@@ -138,7 +137,11 @@ export function Edit({ user, node, link, saved, leave, wished }) {
     <label class="field">Why<input value=${draft.reason} onInput=${change("reason")} placeholder="kept with the version" /></label>
     <${Trouble} trouble=${trouble} />
     <div class="row"><button class="main" disabled=${isBusy || !path || !isTouched}>${isBusy ? "Saving…" : "Save"}</button><button type="button" onClick=${drop}>${isTouched ? "Discard the draft" : "Close"}</button>
-      <span class="small quiet">Ctrl Enter saves; a draft is kept on this device until then.</span></div></form>`;
+      <small>Ctrl Enter saves; a draft is kept on this device until then.</small></div></form>`;
 }
 
-const fresh = (node, wished) => ({ path: wished && wished !== "1" ? wished : "", title: node?.title ?? "", description: node?.description ?? "", body: node?.body ?? "", reason: "", base: { hash: node?.hash ?? "", title: node?.title ?? "", description: node?.description ?? "", body: node?.body ?? "" } });
+function fresh(node, wished) {
+  const { hash = "", title = "", description = "", body = "" } = node ?? {};
+  const base = { hash, title, description, body };
+  return { ...base, base, path: wished && wished !== "1" ? wished : "", reason: "" };
+}

@@ -18,6 +18,9 @@ export async function attempt(run, before = "") {
   try { return await run(); } catch (trouble) { toast(`${before}${trouble.message} ${trouble.advice ?? ""}`); return null; }
 }
 
+/** Copy a text. @param {string} [text] */
+export const copy = (text = "") => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied. Select it, then copy."));
+
 const remove = (key) => { shown.value = shown.value.filter((one) => one.key !== key); };
 
 export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">
@@ -28,30 +31,30 @@ export const Toasts = () => html`<div class="toasts" role="status" aria-live="po
 
 const MOST = 20;
 const KEY = "mnemolog.undo";
-/** The last ones of this tab; they outlive a reload. @type {{id: string, label: string, after?: () => void}[]} */
+/** @typedef {{label: string, id?: string, back?: () => any, after?: () => void}} Undoable by its `id` at the server, or by `back` */
+/** The last ones of this tab; what the server can take back outlives a reload. @type {Undoable[]} */
 const done = kept();
 
 function kept() {
   try { return JSON.parse(sessionStorage.getItem(KEY) ?? "[]"); } catch { return []; }
 }
 
-const keep = () => sessionStorage.setItem(KEY, JSON.stringify(done.map(({ id, label }) => ({ id, label }))));
+const keep = () => sessionStorage.setItem(KEY, JSON.stringify(done.filter(({ id }) => id).map(({ id, label }) => ({ id, label }))));
 
-/** Remember something that can be taken back, and say so. @param {string} id @param {string} label @param {() => void} after */
-export function undoable(id, label, after = () => {}) {
-  done.push({ id, label, after });
+/** Remember something that can be taken back, and say so. @param {Undoable} one */
+export function undoable(one) {
+  done.push(one);
   done.splice(0, Math.max(0, done.length - MOST));
   keep();
-  toast(label, { action: "Undo", run: () => undo(id) });
+  toast(one.label, { action: "Undo", run: () => undo(one) });
 }
 
 /** Take back the last one, or the one named. */
-export async function undo(id) {
-  const at = id ? done.findIndex((one) => one.id === id) : done.length - 1;
-  if (at < 0) return toast("There is nothing to take back in this tab. Hidden entries are under Forgetting.");
-  const [one] = done.splice(at, 1);
+export async function undo(one = done.at(-1)) {
+  if (!one || !done.includes(one)) return toast("There is nothing to take back in this tab. Hidden entries are under Forgetting.");
+  done.splice(done.indexOf(one), 1);
   try {
-    await post(url`/undo/${one.id}`);
+    await (one.back ? one.back() : post(url`/undo/${one.id ?? ""}`));
     toast(`Taken back: ${one.label}`);
     one.after?.();
   } catch (trouble) {

@@ -22,7 +22,7 @@ export function Versions({ user, path, hash, stamp, changed }) {
   return html`<section class="stack" aria-label="Versions"><h2>Versions</h2><${Loaded} load=${load} rows=${2}>${({ items }) => html`
     <ol class="plain versions">${items.toReversed().map((one) => html`<li key=${one.n} data-open=${String(one.n) === v ? "1" : undefined}>
       <a href=${nodeHref(user, path, { v: String(one.n) === v ? "" : one.n })} aria-expanded=${String(one.n) === v}>v${one.n}</a>
-      <span class="quiet small" title=${whole(one.at)}>${ago(one.at)}, ${bdi(by(one.by), 60)}${one.removed ? ", removed" : ""}</span>
+      <small title=${whole(one.at)}>${ago(one.at)}, ${bdi(by(one.by), 60)}${one.removed ? ", removed" : ""}</small>
       <span class="why">${bdi(one.reason || (one.n === 1 ? "first text" : "no reason given"), 300)}</span>
       ${one.sources.slice(0, 3).map((source) => html`<${Source} key=${source} source=${source} />`)}
       ${String(one.n) === v && html`<${Version} key=${`${v}-${diff}`} user=${user} path=${path} one=${one} items=${items} hash=${hash} changed=${changed} />`}</li>`)}</ol>`}</></section>`;
@@ -35,7 +35,7 @@ function Version({ user, path, one, items, hash, changed }) {
   useEffect(() => { if (load.value) box.current?.scrollIntoView({ block: "center" }); }, [load.value]);
   const revert = () => back({ user, path, n: one.n, hash, changed });
   return html`<div class="stack version" ref=${box}><div class="row">
-      <span class="small quiet" id="against">What v${one.n} changed, against</span>
+      <small id="against">What v${one.n} changed, against</small>
       ${items.filter((other) => other.n !== one.n).slice(-8).map((other) => choice(`v${other.n}`, nodeHref(user, path, { v: one.n, diff: other.n === one.n - 1 ? "" : other.n }), String(other.n) === (against || String(one.n - 1))))}
       ${one.n !== now.n && !one.removed && html`<button onClick=${revert} disabled=${!canWrite()}>Revert to v${one.n}…</button>`}</div>
     <${Loaded} load=${load} rows=${3}>${(told) => html`<${Diff} hunks=${telling(told.hunks)} label=${`Changes of version ${one.n}`} />`}</></div>`;

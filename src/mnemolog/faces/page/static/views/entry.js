@@ -1,8 +1,8 @@
 // One entry, looked at closely: what it says, where it came from, how much of it is left, what it hangs together with.
 import { html, useState } from "../vendor/preact.js";
 import { call, canWrite, get, url } from "../lib/api.js";
-import { draftOf, keepDraft, useDraft } from "../lib/draft.js";
-import { count, day, entries, score, typing, whole } from "../lib/format.js";
+import { discard, draftOf, keepDraft, useDraft } from "../lib/draft.js";
+import { count, day, entries, ORIGINS, score, titleOf, typing, whole, words } from "../lib/format.js";
 import { focusOn, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { sending, useGet } from "../lib/load.js";
@@ -10,14 +10,11 @@ import { nodeHref } from "../lib/nodes.js";
 import { entryHref, go, here, href, route } from "../lib/route.js";
 import { carryOut, hide } from "../parts/acts.js";
 import { useMeeting } from "../parts/conflict.js";
-import { facts, Kind, Pips, Said, speaker, titleOf, words } from "../parts/entry.js";
+import { facts, Kind, Pips, RawLine, Said, speaker } from "../parts/entry.js";
 import { bdi } from "../parts/glyph.js";
 import { proven } from "../parts/job.js";
-import { RawLine } from "../parts/raw.js";
 import { toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
-
-const CAME = { user: "a user", agent: "an agent", tool: "a tool", recall: "recall", import: "an import" };
 
 export function View() {
   const [, session, , id] = route.value.path;
@@ -54,7 +51,7 @@ function Entry({ row, session, id, again }) {
       <div class="row deeds"><button onClick=${() => beside({ before_seq: row.place })} aria-label="Entry before" title="Entry before ( [ )">←</button><button onClick=${() => beside({ after_seq: row.place })} aria-label="Next entry" title="Next entry ( ] )">→</button>
         ${canWrite() && html`<button aria-pressed=${isEditing} onClick=${() => edit(!isEditing)}>Edit</button>${!row.hidden_at && html`<button onClick=${conceal}>Hide</button>`}<button class="danger" onClick=${erase}>Erase…</button>`}</div></div>
     ${row.hidden_at && html`<p class="card warn">Hidden ${whole(row.hidden_at)}; restorable until ${whole(row.hidden_until)}. <a href=${href(["forgetting"], { tab: "hidden" })}>Hidden entries</a></p>`}
-    <section class="whole" data-type=${entry.type} aria-label="What it says">${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} done=${(isSaved) => { edit(false); if (isSaved) again(); }} />` : html`<${Said} entry=${entry} link=${entryHref(session, id)} />`}</section>
+    <section class="whole" data-type=${entry.type} aria-label="What it says">${isEditing ? html`<${Editor} row=${row} session=${session} id=${id} open=${edit} saved=${again} />` : html`<${Said} entry=${entry} link=${entryHref(session, id)} />`}</section>
     <div class="columns"><section><h2>About it</h2><${Facts} row=${row} session=${session} /></section>
       <section><h2>How much is left</h2><${Fading} row=${row} /></section>
       <section><h2>What it hangs together with</h2><${Links} session=${session} id=${id} /></section>
@@ -64,7 +61,7 @@ function Entry({ row, session, id, again }) {
 
 function Facts({ row, session }) {
   const { entry } = row;
-  const told = [["Id", entry.id], ["Session", session], ["Time", whole(entry.timestamp)], entry.at && ["Written", whole(entry.at)], ["By", `${speaker(entry)}, through ${CAME[row.provenance.channel] ?? row.provenance.channel}`],
+  const told = [["Id", entry.id], ["Session", session], ["Time", whole(entry.timestamp)], entry.at && ["Written", whole(entry.at)], ["By", `${speaker(entry)}, ${ORIGINS[row.provenance.channel] ?? row.provenance.channel}`],
     ["Scope", entry.scope ?? "session"], entry.role && ["Role", entry.role], entry.category && ["Category", entry.category], entry.run_id && ["Run", entry.run_id], entry.compartment && ["Compartment", entry.compartment],
     ["Tags", (entry.tags ?? []).join(", ") || "–"], ["Recalled", row.accesses ? `${row.accesses}×, last ${whole(row.last_access)}` : "never"], ["Place", `${count(row.place)}, seq ${count(entry.seq)}`],
     row.redactions.length && ["Redacted", row.redactions.join(", ")], entry.metadata && Object.keys(entry.metadata).length && ["Metadata", words(entry.metadata)], entry.context && Object.keys(entry.context).length && ["Context", words(entry.context)]].filter(Boolean);
@@ -82,7 +79,7 @@ function Fading({ row }) {
 function Links({ session, id }) {
   const depth = Number(route.value.query.depth ?? 1);
   const load = useGet(url`/sessions/${session}/entries/${id}/links`, { depth });
-  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> ${bdi(one.text, 140)}</a>` : html`<span class="dead mono">${bdi(one.id, 80)}</span> <span class="small quiet">is not here</span>`}</li>`)}</ul>`;
+  const list = (label, items) => items.length > 0 && html`<h3>${label}</h3><ul class="plain links">${items.map((one) => html`<li key=${one.id}>${one.exists ? html`<a href=${entryHref(one.session_id ?? session, one.id)}><${Kind} type=${one.type} /> ${bdi(one.text, 140)}</a>` : html`<span class="dead mono">${bdi(one.id, 80)}</span> <small>is not here</small>`}</li>`)}</ul>`;
   return html`<${Loaded} load=${load} rows=${2}>${(found) => html`
     ${list("It refers to", found.outgoing)}${list("Referred to by", found.incoming)}${list("Nearby", found.near)}
     ${found.nodes.length > 0 && html`<h3>Nodes that rest on it</h3><ul class="plain links">${found.nodes.map((path) => html`<li key=${path}><a href=${nodeHref(found.user, path)}>${bdi(path)}</a></li>`)}</ul>`}
@@ -92,22 +89,24 @@ function Links({ session, id }) {
 
 function Revisions({ session, id, seq }) {
   const load = useGet(url`/sessions/${session}/entries/${id}/revisions`, {}, ["hidden"], seq);
-  return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><span class="small quiet">${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</span><br />${bdi(titleOf(one.entry) || one.entry.reason || "", 200)}</li>`)}</ol>`}</>`;
+  return html`<${Loaded} load=${load} rows=${1}>${(found) => html`<ol class="plain links">${found.items.map((one, index) => html`<li key=${index}><small>${one.kind} · ${day(one.at)} · seq ${one.entry.seq}</small><br />${bdi(titleOf(one.entry) || one.entry.reason || "", 200)}</li>`)}</ol>`}</>`;
 }
 
 /** What is edited, objects as JSON; and over which revision. */
 const edited = ({ content, seq }) => { const isText = typeof content === "string"; return { text: isText ? content : JSON.stringify(content, null, 2), mark: { seq, isText } }; };
 
 /** A new revision of the one that was read, however long ago. */
-function Editor({ row, session, id, done }) {
+function Editor({ row, session, id, open, saved }) {
   const name = `entry ${session}/${id}`, now = edited(row.entry), address = url`/sessions/${session}/entries/${id}`;
   const [text, type, { first, mark }] = useDraft(name, now.text, now.mark);
   const write = async (said, { seq, isText }) => {
     await call("PATCH", address, { body: { content: isText ? said : parsed(said), expected_seq: seq } });
     keepDraft(name, null);
     toast("Saved as a new revision.");
-    done(true);
+    open(false);
+    saved();
   };
+  const drop = () => { discard(name, () => { go(entryHref(session, id)); open(true); }); open(false); };
   const meet = async (_, said) => {
     const there = edited((await get(address)).entry);
     type(said);
@@ -117,7 +116,7 @@ function Editor({ row, session, id, done }) {
   if (sides) return html`${sides}<${Trouble} trouble=${trouble} />`;
   return html`<form class="stack" onSubmit=${sending(() => save(text, mark))}><textarea class=${mark.isText ? "" : "mono"} rows="8" aria-label="The content" value=${text} onInput=${typing(type)}></textarea>
     ${mark.seq !== now.mark.seq && html`<p class="warn small" role="status">It was revised meanwhile. When you save, both texts are shown side by side.</p>`}
-    <${Trouble} trouble=${trouble} /><div class="row"><button type="button" onClick=${() => { keepDraft(name, null); done(false); }}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
+    <${Trouble} trouble=${trouble} /><div class="row"><button type="button" onClick=${drop}>Cancel</button><button class="main" disabled=${isBusy}>Save a new revision</button></div></form>`;
 }
 
 function parsed(text) {
@@ -137,7 +136,7 @@ function Curve({ curve, from, now }) {
   const shown = curve.points.filter((_, index) => index % 6 === 0);
   return html`<figure class="curve"><figcaption class="small">${sentence}</figcaption>
     <details class="small"><summary>As a table</summary><table><thead><tr><th scope="col">on</th><th scope="col" class="num">left</th></tr></thead><tbody>${shown.map(([hours, left]) => html`<tr key=${hours}><td>${when(hours)}</td><td class="num">${score(left)}</td></tr>`)}</tbody></table></details>
-    <svg viewBox=${`-2 -2 ${WIDE + 4} ${HIGH + 4}`} aria-hidden="true"><path d=${`M0 ${HIGH}H${WIDE}M0 0V${HIGH}`} /><path class="left" d=${path} />
+    <svg viewBox=${`-4 -4 ${WIDE + 8} ${HIGH + 8}`} aria-hidden="true"><path d=${`M0 ${HIGH}H${WIDE}M0 0V${HIGH}`} /><path class="left" d=${path} />
       ${age <= last && html`<circle cx=${(age / last) * WIDE} cy=${HIGH - now * HIGH} r="4" />`}</svg>
     <p class="small quiet">left, from 1 to 0, until ${when(last)}</p></figure>`;
 }

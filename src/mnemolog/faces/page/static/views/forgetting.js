@@ -1,28 +1,21 @@
 // Forgetting: what retention will remove, erasing with proof, what is hidden, and the audit.
 import { html, useState } from "../vendor/preact.js";
 import { canWrite, get, isOwner, post } from "../lib/api.js";
-import { ago, count, day, entries, plural, typing, whole } from "../lib/format.js";
+import { ago, count, day, entries, plural, titleOf, typing, whole } from "../lib/format.js";
 import { sending, useGet, useLoad, useTask } from "../lib/load.js";
 import { here, href, route } from "../lib/route.js";
 import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
-import { openTab, Tabs } from "../parts/choices.js";
+import { tabbed } from "../parts/choices.js";
 import { confirm } from "../parts/dialog.js";
-import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Job, Proof } from "../parts/job.js";
 import { attempt, toast } from "../parts/toast.js";
 import { Loaded, Trouble } from "../parts/trouble.js";
 
-/** @type {import("../parts/choices.js").Kinds} */
-const TABS = [["retention", "Retention", true], ["erase", "Erase"], ["hidden", "Hidden"], ["audit", "Audit", true]];
 const MOST = 200;
-const PARTS = { retention: Retention, erase: Erase, hidden: Hidden, audit: Audit };
 
-export function View() {
-  return html`<div class="head"><h1>Forgetting</h1></div><${Tabs} tabs=${TABS} label="Forgetting" /><${PARTS[openTab(TABS)]} />`;
-}
-View.title = "Forgetting";
+export const View = tabbed("Forgetting", [["retention", "Retention", true, Retention], ["erase", "Erase", false, Erase], ["hidden", "Hidden", false, Hidden], ["audit", "Audit", true, Audit]]);
 
 function Retention() {
   const { agent, user } = route.value.query;
@@ -44,7 +37,7 @@ function Rules() {
     <${Loaded} load=${plan} rows=${3} what="Counting what the next run would remove…">${(found) => html`<section class="card stack" aria-label="Preview">
       <h2>What the next run would remove</h2>
       ${found.counts.entries ? html`<p>${found.sentence}</p><${Bars} caption="By type" rows=${ofTypes(found.counts.by_type)} />` : html`<p class="quiet">Nothing: no entry is past its age.</p>`}
-      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><span class="small quiet">Whatever is hidden by it can be brought back until its own limit.</span></div></section>`}</>
+      <div class="row"><button onClick=${run} disabled=${!found.counts.entries || !canWrite()}>Run now…</button><small>Whatever is hidden by it can be brought back until its own limit.</small></div></section>`}</>
     <${Loaded} load=${rules} rows=${5}>${(told) => html`<section class="card stack" aria-label="Rules">
       <h2>Rules</h2>
       <table class="bars rules"><thead><tr><th>type</th><th class="num">kept for</th></tr></thead><tbody>${told.rules.map((rule) => html`<tr key=${rule.type}><td><span class="row">${rule.type === "default" ? html`<span class="glyph"></span>every other type` : html`<${Glyph} type=${rule.type} />${rule.type}`}</span></td><td class="num">${rule.days === null ? "without limit" : plural(rule.days, "day")}</td></tr>`)}</tbody></table>
@@ -76,7 +69,7 @@ function Erase() {
       <div class="fields">${FIELDS.slice(0, 2).map(field)}</div>
       <details open=${FIELDS.slice(2).some(([name]) => given[name])}><summary>By type, agent, id or topic</summary><div class="fields">${FIELDS.slice(2).map(field)}</div></details>
       <div class="fields"><label class="field">Reason<input value=${reason} placeholder="kept in the audit; say nothing private" onInput=${typing(why)} /></label></div>
-      <div class="row"><button class="final" disabled=${isEmpty || !canWrite()}>Plan the erasure…</button>${isEmpty && html`<span class="small quiet">Say a tag, type, agent, id or topic. A whole session is deleted under Sessions.</span>`}</div>
+      <div class="row"><button class="final" disabled=${isEmpty || !canWrite()}>Plan the erasure…</button>${isEmpty && html`<small>Say a tag, type, agent, id or topic. A whole session is deleted under Sessions.</small>`}</div>
       <${Trouble} trouble=${trouble} /></form>
     ${receipt?.proof && html`<section class="card" aria-label="Proof"><h2>Proof</h2><${Proof} proof=${receipt.proof} erased=${receipt.erased} /></section>`}
     ${isOwner() && html`<${Check} started=${started} />`}
@@ -111,11 +104,10 @@ function Hidden() {
   };
   return html`<${Loaded} load=${load}>${(found) => found.total === 0 ? html`<p class="empty">Nothing is hidden. What is hidden in a session can be brought back here for a while.</p>` : html`
     <p class="quiet">${entries(found.total)} hidden. Each can be brought back until its day.</p>
-    ${canWrite() && html`<div class="row">${several(found.items).map((session) => html`<button key=${session} onClick=${() => backAll(session)}><span>Bring back all of ${bdi(session, 40)}…</span></button>`)}</div>`}
-    <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
+    <table class="cards"><thead><tr><th>entry</th><th>session</th><th>hidden</th><th>until</th><th></th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${`${row.entry.session_id}/${row.entry.id}`}>
       <td><span class="row"><${Glyph} type=${row.entry.type} />${bdi(titleOf(row.entry), 120)}</span></td>
-      <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}>${bdi(row.entry.session_id, 40)}</a></td>
-      <td>${row.hidden_at ? ago(row.hidden_at) : ""}</td><td>${row.hidden_until ? day(row.hidden_until) : ""}</td>
+      <td><a href=${href(["sessions", row.entry.session_id], { hidden: 1 })}>${bdi(row.entry.session_id, 40)}</a>${canWrite() && isFirstOfSeveral(found.items, at) && html` <button class="bare small" aria-label=${`Bring back all of ${row.entry.session_id}…`} onClick=${() => backAll(row.entry.session_id)}>Bring back all…</button>`}</td>
+      <td class="brief" title=${row.hidden_at && whole(row.hidden_at)}>${row.hidden_at && html`<span class="narrow">hidden</span> ${ago(row.hidden_at)}`}</td><td class="brief">${row.hidden_until && html`<span class="narrow">until</span> ${day(row.hidden_until)}`}</td>
       <td><button onClick=${() => back(row)} disabled=${!canWrite()}>Bring back</button></td></tr>`)}</tbody></table>
     <${Pages} found=${found} cursor=${cursor} go=${go} />`}</>`;
 }
@@ -132,10 +124,10 @@ async function restoreAll(session) {
   }
 }
 
-/** The sessions of which more than one entry is listed. */
-function several(items) {
+/** Whether a row is the first of its session, and not the last. */
+function isFirstOfSeveral(items, at) {
   const all = items.map(({ entry }) => entry.session_id);
-  return [...new Set(all.filter((one, at) => all.indexOf(one) !== at))];
+  return all.indexOf(all[at]) === at && all.lastIndexOf(all[at]) !== at;
 }
 
 const Pages = ({ found, cursor, go, children }) => html`<div class="row">${cursor && html`<button onClick=${() => go("")}>Newest</button>`}${found.next_cursor && html`<button onClick=${() => go(found.next_cursor)}>Older</button>`}${children}</div>`;
@@ -147,7 +139,7 @@ function Audit() {
     <p class=${found.chain_ok ? "ok" : "danger"}>${found.chain_ok ? "✓ The chain of the audit holds: no line was changed or removed." : `✕ ${found.chain_problem}`}</p>
     ${found.items.length === 0 ? html`<p class="empty">Nothing was deleted, erased, archived or backed up yet.</p>` : html`
     <table class="cards"><thead><tr><th>when</th><th>who</th><th>what</th><th class="num">entries</th><th>session</th><th>why</th></tr></thead><tbody>${found.items.map((row, at) => html`<tr key=${at}>
-      <td title=${row.at}>${whole(row.at)}</td><td>${bdi(row.actor, 60)}</td><td>${row.action}</td><td class="num">${count(row.count)}</td>
+      <td>${whole(row.at)}</td><td>${bdi(row.actor, 60)}</td><td>${/* the page's word for it */ row.action === "delete" ? "hide" : row.action}</td><td class="num">${count(row.count)} <span class="narrow">${row.count === 1 ? "entry" : "entries"}</span></td>
       <td>${row.session_id && html`<a href=${href(["sessions", row.session_id])}>${bdi(row.session_id, 40)}</a>`}</td><td>${bdi(row.reason, 200)}</td></tr>`)}</tbody></table>
-    <${Pages} found=${found} cursor=${cursor} go=${go}><span class="small quiet">${plural(found.total, "line")} in all; never what was said.</span></>`}`}</>`;
+    <${Pages} found=${found} cursor=${cursor} go=${go}><small>${plural(found.total, "line")} in all; never what was said.</small></>`}`}</>`;
 }

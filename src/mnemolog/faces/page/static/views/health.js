@@ -7,25 +7,18 @@ import { entryHref, here, href, route } from "../lib/route.js";
 import { carryOut } from "../parts/acts.js";
 import { Bars, ofTypes } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { choice, openTab, Tabs } from "../parts/choices.js";
+import { choice, tabbed } from "../parts/choices.js";
 import { advised, bdi } from "../parts/glyph.js";
 import { Job } from "../parts/job.js";
 import { Parked } from "../parts/parked.js";
-import { attempt, toast } from "../parts/toast.js";
+import { attempt, copy, toast } from "../parts/toast.js";
 import { Loaded } from "../parts/trouble.js";
 
-/** @type {import("../parts/choices.js").Kinds} */
-const TABS = [["now", "Now"], ["charts", "Charts", true], ["doctor", "Doctor", true], ["settings", "Settings", true]];
-const PARTS = { now: Now, charts: Charts, doctor: Doctor, settings: Settings };
-
-export function View() {
-  return html`<div class="head"><h1>Health</h1></div><${Tabs} tabs=${TABS} label="Health" /><${PARTS[openTab(TABS)]} />`;
-}
-View.title = "Health";
+export const View = tabbed("Health", [["now", "Now", false, Now], ["charts", "Charts", true, Charts], ["doctor", "Doctor", true, Doctor], ["settings", "Settings", true, Settings]]);
 
 const ms = (value) => (value ? `${value.toFixed(1)} ms` : "–");
+const ACTIVE = "memory.sessions.active"; // told to who may see everything, as all of these are
 const FIGURES = /** @type {[string, string, (value: number) => string][]} */ ([
-  ["memory.sessions.active", "active sessions", count],
   ["memory.operations.write.duration_ms", "write, 99 of 100 within", ms],
   ["memory.operations.query.duration_ms", "search, 95 of 100 within", ms],
   ["memory.locks.contention.count", "waits for a lock", count],
@@ -37,9 +30,9 @@ function Now() {
   const load = useGet("/stats", {}, ["health", "session"]);
   const jobs = useGet("/jobs", {}, ["job"]);
   return html`<div class="stack"><${Loaded} load=${load}>${(told) => html`
-    <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />
-      <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} />
-      ${FIGURES.filter(([name]) => name in told.figures).map(([name, label, shown]) => html`<${Figure} key=${name} label=${label} value=${shown(told.figures[name])} />`)}</dl>
+    <dl class="figures"><${Figure} label="entries" value=${count(told.entries)} /><${Figure} label="sessions" value=${count(told.sessions)} />${ACTIVE in told.figures && html`<${Figure} label="active sessions" value=${count(told.figures[ACTIVE])} />`}
+      <${Figure} label="on disk" value=${bytes(told.size_bytes)} /><${Figure} label="hidden" value=${count(told.hidden)} link=${href(["forgetting"], { tab: "hidden" })} /></dl>
+    ${ACTIVE in told.figures && html`<section><h2>Since the server started</h2><dl class="figures">${FIGURES.map(([name, label, shown]) => html`<${Figure} key=${name} label=${label} value=${shown(told.figures[name])} />`)}</dl></section>`}
     <div class="columns"><${Bars} caption="By type" rows=${ofTypes(told.by_type)} />
       <${Bars} caption="By agent" rows=${top(told.by_agent).map(([label, value]) => ({ label, value, href: href(["sessions"], { agent: label }) }))} /></div>
     ${Object.keys(told.redactions).length > 0 && html`<${Bars} caption="Secrets hidden before they were written" rows=${top(told.redactions).map(([label, value]) => ({ label, value }))} />`}`}</>
@@ -54,7 +47,7 @@ function Worker() {
   const load = useGet("/worker", {}, ["worker"]);
   const look = () => attempt(async () => { await post("/worker/tick"); toast("The worker looked."); load.again(); });
   return html`<${Loaded} load=${load} rows=${2}>${(told) => html`<section class="card stack" aria-label="Worker">
-    <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><span class="small quiet">every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</span>
+    <div class="row"><h2>Worker</h2><span class="chip">${told.state}</span><small>every ${told.tick_seconds} s · ${told.last_tick ? `looked ${ago(told.last_tick)}` : "has not looked yet"} · ${plural(told.queue.length, "session")} waiting</small>
       <button onClick=${look} disabled=${!canWrite()}>Look now</button></div>
     <${Parked} parked=${told.parked} again=${load.again} /></section>`}</>`;
 }
@@ -115,7 +108,6 @@ function Doctor() {
     toast(`${count(done.receipt.repaired.length)} mended, ${count(done.receipt.left)} left.`);
     load.again();
   });
-  const copy = (text) => navigator.clipboard.writeText(text).then(() => toast("Copied."), () => toast("The browser did not let it be copied."));
   return html`<div class="stack"><div class="row">${choice("everything", here({ privacy: "" }), !isPrivate)}${choice("privacy only", here({ privacy: 1 }), isPrivate)}<button onClick=${load.again}>Look again</button>${canWrite() && load.value?.checks.some((one) => one.fix.plan) && html`<button onClick=${mend}>Mend what can be…</button>`}</div>
     <${Loaded} load=${load} what="Looking at every file…">${(told) => html`<p class=${told.healthy ? "ok" : "warn"}><strong>${told.healthy ? "✓ Healthy" : "There is something to look at"}</strong> <span class="quiet">${plural(told.sessions, "session")}, ${plural(told.lines, "line")}, ${bytes(told.size_bytes)} looked at</span></p>
       <ul class="plain stack">${told.checks.map((one, at) => html`<li key=${at} class="card"><p><span class=${SIGNS[one.level]?.[1] ?? "quiet"}>${SIGNS[one.level]?.[0] ?? "●"} ${one.level}</span> <strong>${one.title}</strong></p>
@@ -129,7 +121,7 @@ function Settings() {
   const load = useGet("/settings");
   const [text, type] = useState("");
   return html`<${Loaded} load=${load}>${(told) => { const rows = told.items.filter((one) => `${one.key} ${one.doc}`.toLowerCase().includes(text.toLowerCase())); return html`
-    <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><span class="small quiet" role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</span></div>
+    <div class="row"><input type="search" value=${text} onInput=${typing(type)} placeholder="Filter the settings" aria-label="Filter the settings" /><small role="status">${count(rows.length)} of ${count(told.items.length)} · changed in config.toml or by MNEMOLOG_…, then restart</small></div>
     <table class="cards settings"><thead><tr><th>setting</th><th>value</th><th>what it does</th></tr></thead><tbody>${rows.map((one) => html`<tr key=${one.key} class=${one.origin === "default" ? "" : "changed"}>
       <th scope="row"><code>${broken(one.key)}</code></th><td><code>${bdi(plain(one.value), 80)}</code>${one.origin === "default" ? "" : html`<p class="small quiet">from ${one.origin}; by default <code>${bdi(plain(one.default), 80)}</code></p>`}</td><td class="quiet">${one.doc}<p class="small faint">${one.permitted}</p></td></tr>`)}</tbody></table>`; }}</>`;
 }

@@ -1,7 +1,7 @@
 // What has been learned: the tree, a node, and the graph as a picture.
 import { html, useMemo } from "../vendor/preact.js";
 import { canWrite, get, me, url } from "../lib/api.js";
-import { plural } from "../lib/format.js";
+import { ago, plural, whole } from "../lib/format.js";
 import { useKeys } from "../lib/keys.js";
 import { useLoad } from "../lib/load.js";
 import { linking, nodeHref } from "../lib/nodes.js";
@@ -68,5 +68,5 @@ function Opening({ user, items }) {
   if (!items.length) return html`<h1>Knowledge</h1><p class="empty">Nothing has been learned about ${bdi(user, 60)} yet. Finished sessions become nodes when the worker looks at them${canWrite() ? html`, or <a href=${href(["knowledge", user], { new: 1 })}>write the first node</a> yourself` : ""}.</p>`;
   const latest = items.toSorted((one, other) => other.updated_at - one.updated_at).slice(0, 12);
   return html`<h1>What is known about ${bdi(user, 60)}</h1><p class="quiet">${plural(items.length, "node")}.<span class="wider"> Changed last:</span></p>
-    <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}>${bdi(one.title || one.path, 120)}</a> <span class="small faint mono">${bdi(one.path, 120)}</span>${one.description && html`<p class="quiet small">${bdi(one.description, 200)}</p>`}</li>`)}</ul>`;
+    <ul class="plain latest">${latest.map((one) => html`<li key=${one.path}><a href=${nodeHref(user, one.path)}>${bdi(one.title || one.path, 120)}</a> <span class="small faint"><span class="mono">${bdi(one.path, 120)}</span> · <span title=${whole(one.updated_at)}>${ago(one.updated_at)}</span></span>${one.description && html`<p class="quiet small">${bdi(one.description, 200)}</p>`}</li>`)}</ul>`;
 }

@@ -2,7 +2,7 @@
 import { html, useRef, useState } from "../vendor/preact.js";
 import { canWrite, get, has, post, url } from "../lib/api.js";
 import { keepDraft, useDraft } from "../lib/draft.js";
-import { ago, entries, plural, typing, whole } from "../lib/format.js";
+import { ago, entries, ORIGINS, plural, titleOf, typing, whole } from "../lib/format.js";
 import { step, useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { Markdown } from "../lib/markdown.js";
@@ -11,7 +11,6 @@ import { entryHref, href, route } from "../lib/route.js";
 import { useMeeting } from "../parts/conflict.js";
 import { confirm } from "../parts/dialog.js";
 import { Diff } from "../parts/diff.js";
-import { titleOf } from "../parts/entry.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Parked } from "../parts/parked.js";
 import { toast } from "../parts/toast.js";
@@ -57,15 +56,14 @@ function Proposal({ one, judged }) {
   };
   const { isBusy, trouble, save, sides } = useMeeting(write, meet, "Accept this text");
   const reject = async () => {
-    let reason = "";
     const done = await confirm({ title: "Reject the proposal", sentence: html`Nothing is written to <bdi>${one.target}</bdi>. That it was rejected, and why, stands in the audit.`, verb: "Reject it",
-      body: html`<label class="field">Why<input onInput=${(event) => { reason = event.currentTarget.value; }} autocomplete="off" /></label>`, run: () => post(url`/review/${one.id}`, { verdict: "reject", reason }) });
+      asks: "Why", run: (reason) => post(url`/review/${one.id}`, { verdict: "reject", reason }) });
     if (done) { keepDraft(name, null); toast("Rejected."); judged(); }
   };
   return html`<article class="card stack proposal" tabindex="-1" aria-label=${`Proposal for ${one.target}`}>
-    <div class="row"><h2><a href=${nodeHref(one.user, one.target)}>${bdi(one.title || one.target, 160)}</a></h2><span class="quiet small">of ${bdi(one.user, 60)} · by ${bdi(one.distiller, 60)} · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></span></div>
+    <div class="row"><h2><a href=${nodeHref(one.user, one.target)}>${bdi(one.title || one.target, 160)}</a></h2><small>of ${bdi(one.user, 60)} · by ${bdi(one.distiller, 60)} · <span title=${whole(one.created_at)}>${ago(one.created_at)}</span></small></div>
     <p><strong>${bdi(one.reason, 400)}</strong> <span class="quiet">It waits because ${bdi(one.why, 300)}.</span></p>
-    ${one.is_overtaken && !sides && html`<p class="warn">${bdi(one.target, 160)} has changed since. What is shown would take that back; Accept shows both texts first.</p>`}
+    ${one.is_overtaken && !sides && html`<p class="warn">${bdi(one.target, 160)} has changed since. Shown is what this would change in the text of then; Accept puts it beside what is there now.</p>`}
     ${sides ? sides : mode === "edit" ? html`<div class="columns"><label class="field">Text to be written instead<textarea class="mono" rows="10" value=${text} onInput=${typing(type)}></textarea></label><div class="field"><span>Preview</span><div class="card preview"><${Markdown} text=${text} link=${linking(one.user, [])} /></div></div></div>` : html`<${Diff} hunks=${one.diff} label=${`What it would change in ${one.target}`} />`}
     <${Sources} sources=${one.sources} />
     <${Trouble} trouble=${trouble} />
@@ -73,15 +71,13 @@ function Proposal({ one, judged }) {
       <button data-do="edit" aria-pressed=${mode === "edit"} disabled=${isBusy} onClick=${() => set(mode === "edit" ? "" : "edit")}>${mode === "edit" ? "Show the changes" : "Edit"}</button><button class="danger" disabled=${isBusy} onClick=${reject}>Reject…</button></div>`}</article>`;
 }
 
-const CAME = { tool: "came from a tool", recall: "came from memory itself", user: "said by the user", agent: "said by the agent" };
-
 const Sources = ({ sources }) => sources.length > 0 && html`<div><h3 class="quiet">Rests on ${entries(sources.length)}</h3><ul class="plain sources">${sources.slice(0, 20).map((one) => html`<${Rest} key=${`${one.session_id}/${one.entry_id}`} one=${one} />`)}</ul></div>`;
 
 function Rest({ one }) {
   const load = useGet(url`/sessions/${one.session_id}/entries/${one.entry_id}`);
   const entry = load.value?.entry;
   return html`<li class="row">${entry ? html`<${Glyph} type=${entry.type} /><a href=${entryHref(one.session_id, one.entry_id)}>${bdi(titleOf(entry), 160)}</a>` : html`<${Source} source=${`${one.session_id}/${one.entry_id}`} isWhole />`}
-    <span class="small quiet">${load.trouble ? "it is gone or hidden" : CAME[one.origin] ?? one.origin}</span></li>`;
+    <small>${load.trouble ? "it is gone or hidden" : ORIGINS[one.origin] ?? one.origin}</small></li>`;
 }
 
 function GivenUp() {

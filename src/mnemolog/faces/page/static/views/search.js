@@ -5,13 +5,14 @@ import { count, entries, plural } from "../lib/format.js";
 import { isEntered, step, useKeys } from "../lib/keys.js";
 import { useEvents } from "../lib/live.js";
 import { useLoad } from "../lib/load.js";
-import { change, go, href, route } from "../lib/route.js";
-import { Choice, Facet, Filters, listed } from "../parts/choices.js";
+import { change, go, here, route } from "../lib/route.js";
+import { Choice, Facet, Filters, listed, openTab, Tabs } from "../parts/choices.js";
 import { bdi, Glyph } from "../parts/glyph.js";
 import { Hit, keyOf, placeOf } from "../parts/hit.js";
 import { ContextBlock } from "../parts/told.js";
 import { Trouble, Waiting } from "../parts/trouble.js";
 
+const TABS = /** @type {[string, string][]} */ ([["hits", "Hits"], ["context", "Context"]]);
 const PAUSE = 120;
 const FEW = 20;
 const WHEN = [["", "any time"], ["last day", "a day"], ["last week", "a week"], ["last month", "a month"], ["last year", "a year"]];
@@ -30,7 +31,7 @@ function wanted() {
 }
 
 export function View() {
-  const { q = "", view = "hits" } = route.value.query;
+  const { q = "" } = route.value.query, view = openTab(TABS, "view");
   const now = JSON.stringify(wanted());
   const [asked, ask] = useState(now);
   const [fresh, notice] = useState(0);
@@ -40,9 +41,8 @@ export function View() {
   if (load.value) last.current = load.value;
   useEvents(["entry"], (events) => notice((many) => many + events.filter((one) => one.topic === "entry").length));
   const found = last.current;
-  const tab = (name, label) => html`<a href=${href(["search"], { ...route.value.query, view: name === "hits" ? "" : name })} aria-current=${view === name ? "page" : undefined}>${label}</a>`;
-  return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<span class="small quiet" aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</span>`}</div>
-    <nav class="tabs" aria-label="Hits or context">${tab("hits", "Hits")}${tab("context", "Context")}</nav>
+  return html`<div class="head"><h1>Search</h1>${view === "hits" && found && html`<small aria-live="polite">${plural(found.total, "hit")}${found.total_exact ? "" : " or more"} · ${(found.took_ms / 1000).toFixed(3)} s${found.index.caught_up ? "" : " · the index catches up"}</small>`}</div>
+    <${Tabs} tabs=${TABS} label="Hits or context" name="view" to=${(one) => here({ view: one })} />
     ${view === "context" ? html`<${ContextBlock} q=${q} />` : html`
       ${found && html`<${Filters}><${Facet} name="types" label="Type" isMany counts=${found.facets.types} glyph=${(type) => html`<${Glyph} type=${type} />`} />${Object.keys(found.facets.kinds).length > 1 && html`<${Facet} name="kind" label="Kind" counts=${found.facets.kinds} />`}<${Facet} name="agents" label="Agent" isMany counts=${found.facets.agents} most=${4} /><${Facet} name="tags" label="Tag" isMany counts=${found.facets.tags} most=${6} />
         <div class="row"><${Choice} name="when" label="When" options=${WHEN} /><${Choice} name="min" label="Least" options=${LEAST} /><${Choice} name="sort" label="Sort" options=${SORTS} /><${Choice} name="scorer" label="Scorer" options=${SCORERS} /></div></>`}

@@ -6,7 +6,7 @@ import { useKeys } from "../lib/keys.js";
 import { useGet } from "../lib/load.js";
 import { change, go, here, href, route } from "../lib/route.js";
 import { Deeds, deeds } from "../parts/acts.js";
-import { choice, Facet, Select } from "../parts/choices.js";
+import { choice, Facet, Select, Tabs } from "../parts/choices.js";
 import { facts } from "../parts/entry.js";
 import { Feed } from "../parts/feed.js";
 import { useActions } from "../parts/frame.js";
@@ -34,11 +34,10 @@ function Session({ id, session, again }) {
   useActions(all.map((deed) => [`${deed.word} this session…`, deed.run]), [id, session?.state]);
   const buckets = map.value?.buckets ?? [], days = daysOf(buckets);
   const [place, jump] = useState(/** @type {{at: number} | null} */ (null));
-  const to = (name) => href(["sessions", id], { tab: name });
   return html`<div class="head stays"><h1 class="mono">${bdi(id)}</h1>
       ${session && html`<span class="state" data-state=${session.state}>${session.state}</span><span>${entries(session.entries)}</span>`}
       <button aria-pressed=${details === "1"} onClick=${() => change({ details: details === "1" ? "" : "1" }, { replace: true })}>Details</button></div>
-    <nav class="tabs" aria-label="Parts of the session">${TABS.map(([name, label]) => html`<a key=${name} href=${to(name)} aria-current=${tab === name ? "page" : undefined}>${label}${session?.by_type[name] ? html` <span class="quiet">${count(session.by_type[name])}</span>` : ""}</a>`)}</nav>
+    <${Tabs} tabs=${TABS} label="Parts of the session" counts=${session?.by_type} />
     ${details === "1" && session && html`<${Details} session=${session} all=${all} />`}
     ${tab === "files" ? html`<${Files} id=${id} />` : html`
       <div class="facets">${tab === "" && html`<${Facet} name="types" label="Types" counts=${session?.by_type} isMany glyph=${(type) => html`<${Glyph} type=${type} />`} />`}
