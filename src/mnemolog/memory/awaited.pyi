@@ -636,7 +636,7 @@ class MemoryVerbs:
         """Replace a piece of a node's body that stands there exactly once."""
 
     async def proposal_diff(self, proposal_id: str) -> list[Hunk]:
-        """What accepting a proposal would change."""
+        """What a proposal changes in the text it was made from; not what came since."""
 
     async def proposals(self, user_id: str | None = None) -> list[Waiting]:
         """What waits: for one user, or for all whose nodes this handle may write."""
