@@ -7,7 +7,7 @@ import pytest
 
 from mnemolog.errors import ConcurrentModificationError, StorageFullError
 from mnemolog.fs.real import RealDisk
-from mnemolog.graph import moving, noted, plans
+from mnemolog.graph import move_note, moving, plans
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.model.lesson import Edit, EditPlan, Source, Waiting
 from mnemolog.model.node import FILES
@@ -184,12 +184,12 @@ def test_a_line_with_several_sources_and_a_key_is_found_by_each(shelf, disk):
 def test_a_node_that_is_moved_while_the_lock_is_waited_for_is_cut_where_it_went(real, tmp_path):
     planted(real)
     disk = RealDisk(str(tmp_path))
-    move = noted.Move(v=1, old="both", new="later/both", at=NOW, by="owner", reason="")
+    move = move_note.Move(v=1, old="both", new="later/both", at=NOW, by="owner", reason="")
     with real.locked(USER):
         cutting = Thread(target=FilesShelf(disk).cut, args=(None, ["talk/e1"]))
         cutting.start()
         cutting.join(0.3)  # it waits for the lock now
-        noted.note(disk, USER, move)
+        move_note.note(disk, USER, move)
         assert moving.finish(disk, USER, real._place) is None
     cutting.join()
     assert traces(tmp_path, [SECRET, "talk/e1"]) == {}

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from mnemolog.graph import catalogue
+from mnemolog.graph.bloom import bloom_of, may_say
 from mnemolog.graph.shelf import FilesShelf
-from mnemolog.graph.sieve import may_say, sieve_of
 from tests.graph.world import USER, by_hand
 
 MANY = 300
@@ -83,11 +83,11 @@ def test_a_title_of_two_letters_is_said_by_chance(disk):
 )
 def test_a_sieve_never_denies_what_a_search_without_case_finds(title, said):
     assert re.search(rf"(?<!\w){re.escape(title)}(?!\w)", said, re.IGNORECASE)
-    assert may_say(sieve_of(f"long text with {said} in it"), title)
+    assert may_say(bloom_of(f"long text with {said} in it"), title)
 
 
 def test_a_sieve_denies_nearly_all_of_what_is_not_there():
-    sieve = sieve_of(" ".join(f"word{one}" for one in range(2000)))
-    assert all(may_say(sieve, f"word{one}") for one in range(2000))
-    assert sum(may_say(sieve, f"other{one}") for one in range(2000)) < 100
-    assert len(sieve) == 4000
+    bloom = bloom_of(" ".join(f"word{one}" for one in range(2000)))
+    assert all(may_say(bloom, f"word{one}") for one in range(2000))
+    assert sum(may_say(bloom, f"other{one}") for one in range(2000)) < 100
+    assert len(bloom) == 4000

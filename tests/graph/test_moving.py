@@ -11,7 +11,7 @@ from mnemolog.errors import (
     SizeLimitError,
     StorageIOError,
 )
-from mnemolog.graph import noted
+from mnemolog.graph import move_note
 from mnemolog.graph.shelf import FilesShelf
 from mnemolog.stores.files import doctor
 from mnemolog.testing import Recorder, SimulatedDisk, sampled
@@ -81,8 +81,8 @@ def test_a_noted_move_that_cannot_be_finished_is_given_up(real, home, put, tmp_p
 
 
 def begun(shelf: FilesShelf) -> None:
-    move = noted.Move(v=1, old="drinks/tea", new="hot/tea", at=NOW, by="owner", reason="")
-    noted.note(shelf._disk, USER, move)
+    move = move_note.Move(v=1, old="drinks/tea", new="hot/tea", at=NOW, by="owner", reason="")
+    move_note.note(shelf._disk, USER, move)
 
 
 def test_a_document_comes_back_if_its_versions_cannot_follow(shelf, disk):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from mnemolog.errors import SizeLimitError, StorageError
 from mnemolog.fs import Disk, Ident, Stat
 from mnemolog.graph import addresses, document, links
+from mnemolog.graph.bloom import bloom_of
 from mnemolog.graph.document import Raw
 from mnemolog.graph.links import Said
-from mnemolog.graph.sieve import sieve_of
 from mnemolog.model.node import FILES, Leaf, Node
 
 TOO_LONG = "too-long"
@@ -42,7 +42,7 @@ class Card(NamedTuple):
     sources: tuple[str, ...] = ()
     body: str | None = None
     """What it says, if that is short enough to be kept at hand."""
-    sieve: bytes = b""
+    bloom: bytes = b""
     """Of a longer one, what tells which words it does not have; none if it was not read."""
 
 
@@ -156,5 +156,5 @@ def _card_of(node: Node, mark: Footprint, is_settled: bool) -> Card:
         node.refs,
         node.sources,
         body=node.body if is_short else None,
-        sieve=b"" if is_short else sieve_of(node.body),
+        bloom=b"" if is_short else bloom_of(node.body),
     )

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from mnemolog.errors import KnowledgeError
+from mnemolog.graph.bloom import may_say
 from mnemolog.graph.catalogue import Card, Catalogue
 from mnemolog.graph.links import Resolver, mentions
 from mnemolog.graph.links import is_circle as is_above_itself
-from mnemolog.graph.sieve import may_say
 from mnemolog.model.node import Backlink, Links, Node, NodeEdge, NodeLink
 
 BodyOf = Callable[[str], str]
@@ -57,7 +57,7 @@ def _body(card: Card, title: str, body_of: BodyOf) -> str:
     """What a node says; of a long one nothing, unless it may say the title."""
     if card.body is not None:
         return card.body
-    return body_of(card.leaf.address) if card.sieve and may_say(card.sieve, title) else ""
+    return body_of(card.leaf.address) if card.bloom and may_say(card.bloom, title) else ""
 
 
 def edges(catalogue: Catalogue) -> list[NodeEdge]:

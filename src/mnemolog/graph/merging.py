@@ -10,7 +10,7 @@ import msgspec
 
 from mnemolog.errors import NodeConflictError, SizeLimitError
 from mnemolog.graph import document
-from mnemolog.graph.noted import Move
+from mnemolog.graph.move_note import Move
 from mnemolog.graph.writing import Place
 from mnemolog.model.node import Node
 from mnemolog.model.times import to_moment

@@ -19,9 +19,9 @@ from mnemolog.errors import (
     StorageIOError,
 )
 from mnemolog.fs import Disk
-from mnemolog.graph import addresses, catalogue, document, links, merging, noted, versions
+from mnemolog.graph import addresses, catalogue, document, links, merging, move_note, versions
 from mnemolog.graph.catalogue import read_raw
-from mnemolog.graph.noted import Move
+from mnemolog.graph.move_note import Move
 from mnemolog.graph.versions import History
 from mnemolog.graph.writing import Place
 from mnemolog.model.node import NodeVersion
@@ -50,18 +50,18 @@ def finish(disk: Disk, user_id: str, place_of: PlaceOf) -> MnemologError | None:
 
     One that cannot be done is struck out all the same; what stood in its way is handed back.
     """
-    if disk.ident(noted.path_of(user_id)) is None:
+    if disk.ident(move_note.path_of(user_id)) is None:
         return None
     trouble = None
     try:
-        move = noted.read(disk, user_id)
+        move = move_note.read(disk, user_id)
         if move is not None:
             _do(disk, user_id, move, place_of)
     except StorageFullError:
         raise  # until there is room for it
     except MnemologError as error:
         trouble = error
-    noted.strike(disk, user_id)
+    move_note.strike(disk, user_id)
     return trouble
 
 

@@ -20,8 +20,8 @@ from mnemolog.graph import (
     links,
     locking,
     merging,
+    move_note,
     moving,
-    noted,
     plans,
     prompts,
     review,
@@ -57,8 +57,9 @@ def _unwatched(user_id: str, address: str) -> None:
     """Nobody wants to know."""
 
 
-def _move(old: str, new: str, version: NodeVersion) -> noted.Move:
-    return noted.Move(v=1, old=old, new=new, at=version.at, by=version.by, reason=version.reason)
+def _move(old: str, new: str, version: NodeVersion) -> move_note.Move:
+    at, by, reason = version.at, version.by, version.reason
+    return move_note.Move(v=1, old=old, new=new, at=at, by=by, reason=reason)
 
 
 class FilesShelf:
@@ -277,8 +278,8 @@ class FilesShelf:
             names = links.titled(titles, old)
             return self._moved(user_id, msgspec.structs.replace(move, is_merge=True, names=names))
 
-    def _moved(self, user_id: str, move: noted.Move) -> NodeReceipt:
-        noted.note(self._disk, user_id, move)
+    def _moved(self, user_id: str, move: move_note.Move) -> NodeReceipt:
+        move_note.note(self._disk, user_id, move)
         trouble = moving.finish(self._disk, user_id, self._place)
         self._on_change(user_id, "")
         if trouble is not None:

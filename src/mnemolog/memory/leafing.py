@@ -17,7 +17,7 @@ from mnemolog.policy import decay as decaying
 from mnemolog.policy import filters as filtering
 from mnemolog.policy.importance import importance
 from mnemolog.ports import LogKey
-from mnemolog.ports.looking import Leaf, Leafer, Placed, Span, counter_of, looker_of
+from mnemolog.ports.looking import Leafer, Placed, Span, Window, counter_of, looker_of
 
 MOST = 200
 _STEP = 1000
@@ -114,8 +114,8 @@ class Leafing(Counting):
         counter = counter_of(self._index)
         if counter is not None:
             with suppress(StorageError):
-                leaf = counter.hidden(session_id, self._viewer, skip, limit)
-                return [next(self._told(str(one.entry.session_id), [one])) for one in leaf.placed]
+                window = counter.hidden(session_id, self._viewer, skip, limit)
+                return [next(self._told(str(one.entry.session_id), [one])) for one in window.placed]
         return self._all_hidden(session_id)[skip:][:limit]
 
     def _all_hidden(self, session_id: str | None) -> list[Told]:
@@ -124,8 +124,8 @@ class Leafing(Counting):
         for name in names:
             log = LogKey("session", name)
             span = Span(only_hidden=True)
-            leaf = looker_of(self._store).part(log, self._viewer, span, None)
-            found += self._told(name, leaf.placed)
+            window = looker_of(self._store).part(log, self._viewer, span, None)
+            found += self._told(name, window.placed)
         return sorted(found, key=lambda one: one.hidden_at or "", reverse=True)
 
     def minimap(self, session_id: str, most: int = _BUCKETS, ahead: int = 0) -> list[Bucket]:
@@ -146,22 +146,22 @@ class Leafing(Counting):
                 return ask(counter)
         return ask(looker_of(self._store))
 
-    def _leaf(self, session_id: str, span: Span, most: int | None) -> Leaf:
+    def _window(self, session_id: str, span: Span, most: int | None) -> Window:
         log = LogKey("session", session_id)
         return self._leafed(lambda one: one.part(log, self._viewer, span, most))
 
     def _part(self, session_id: str, wanted: "_Wanted", span: Span, most: int) -> "_Part":
         span = wanted.narrowed(span)
         if not wanted.looks_inside:
-            leaf = self._leaf(session_id, span, most)
-            return _Part(leaf.placed, leaf.within > most, leaf.total)
+            window = self._window(session_id, span, most)
+            return _Part(window.placed, window.within > most, window.total)
         found: list[Placed] = []
         while True:
-            leaf = self._leaf(session_id, span, _STEP)
-            found += filter(wanted.matches, leaf.placed)
-            if len(found) > most or leaf.within <= _STEP:
-                return _Part(found[:most], len(found) > most, leaf.total)
-            span = _beyond(span, leaf.placed[-1].place)
+            window = self._window(session_id, span, _STEP)
+            found += filter(wanted.matches, window.placed)
+            if len(found) > most or window.within <= _STEP:
+                return _Part(found[:most], len(found) > most, window.total)
+            span = _beyond(span, window.placed[-1].place)
 
     def _told(self, session_id: str, placed: list[Placed]) -> Iterator[Told]:
         settings = self._settings(self._manifest(session_id))

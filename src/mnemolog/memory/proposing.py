@@ -14,8 +14,8 @@ from mnemolog.errors import (
     NotAllowedError,
     SessionError,
 )
-from mnemolog.memory.finding import Finding
 from mnemolog.memory.proving import Proving
+from mnemolog.memory.searching import Searching
 from mnemolog.model.entry import FORMAT
 from mnemolog.model.lesson import OWN, Edit, Source, Waiting
 from mnemolog.model.node import Node, NodeReceipt, NodeVersion
@@ -25,7 +25,7 @@ from mnemolog.ports import LogKey
 Change = Callable[[Node | None], str | None]
 
 
-class Proposing(Proving, Finding):
+class Proposing(Proving, Searching):
     """How a write of an agent becomes a proposal."""
 
     def _proposed(

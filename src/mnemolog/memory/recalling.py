@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from mnemolog.errors import InvalidQueryError, MnemologError, shown
-from mnemolog.memory.finding import Finding
 from mnemolog.memory.getting import Getting
+from mnemolog.memory.searching import Searching
 from mnemolog.model import plain
 from mnemolog.model.context import Context
 from mnemolog.model.entry import Entry
@@ -19,7 +19,7 @@ _DEFAULT_TOKENS = 2000
 _MOST_HITS = 50
 
 
-class Recalling(Getting, Finding):
+class Recalling(Getting, Searching):
     """The verb that assembles a context."""
 
     def context(

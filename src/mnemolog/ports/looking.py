@@ -41,7 +41,7 @@ class Placed(NamedTuple):
     """When last."""
 
 
-class Leaf(NamedTuple):
+class Window(NamedTuple):
     """Some entries of a span, the nearest first; how many it holds, and the whole log."""
 
     placed: list[Placed]
@@ -52,7 +52,7 @@ class Leaf(NamedTuple):
 class Leafer(Protocol):
     """Shows parts of a log in the order in which things were first said."""
 
-    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Leaf:
+    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Window:
         """The first few entries of a span, as the viewer may see it."""
 
     def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
@@ -72,7 +72,7 @@ class Counter(Leafer, Protocol):
     def numbers(self, session_id: str | None, viewer: Viewer) -> Numbered:
         """A session in numbers, or all that the viewer may see."""
 
-    def hidden(self, session_id: str | None, viewer: Viewer, skip: int, most: int | None) -> Leaf:
+    def hidden(self, session_id: str | None, viewer: Viewer, skip: int, most: int | None) -> Window:
         """What is hidden and the viewer might bring back, latest first; of a session or all."""
 
     def growth(self, viewer: Viewer, unit: str) -> dict[str, dict[str, int]]:

@@ -12,7 +12,7 @@ from mnemolog.model.inspecting import Bucket, Numbered, RawLine
 from mnemolog.model.times import to_text
 from mnemolog.policy.access import Viewer
 from mnemolog.ports import LogKey
-from mnemolog.ports.looking import Leaf, Placed, Span
+from mnemolog.ports.looking import Placed, Span, Window
 from mnemolog.stores.files.feed import log_name, place_named
 from mnemolog.stores.files.follower import Files, Read, moved
 from mnemolog.stores.files.looking import raw_line
@@ -33,12 +33,12 @@ class FilesCounter:
         self._open = opened
         self._mutex = mutex
 
-    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Leaf:
+    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Window:
         name = log_name(log)
         found, placed = self._looked(
             lambda: self._index.windows(viewer, lambda one: one.part(name, span, most))
         )
-        return Leaf(placed, found.within, found.total)
+        return Window(placed, found.within, found.total)
 
     def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
         placed = self._looked(lambda: self._alone(log, viewer, identifier))[1]
@@ -62,12 +62,12 @@ class FilesCounter:
         name = None if session_id is None else log_name(LogKey("session", session_id))
         return self._index.windows(viewer, lambda one: one.numbers(name))
 
-    def hidden(self, session_id: str | None, viewer: Viewer, skip: int, most: int | None) -> Leaf:
+    def hidden(self, session_id: str | None, viewer: Viewer, skip: int, most: int | None) -> Window:
         name = None if session_id is None else log_name(LogKey("session", session_id))
         found, placed = self._looked(
             lambda: self._index.windows(viewer, lambda one: one.hidden(name, skip, most))
         )
-        return Leaf(placed, found.within, found.total)
+        return Window(placed, found.within, found.total)
 
     def growth(self, viewer: Viewer, unit: str) -> dict[str, dict[str, int]]:
         return self._index.windows(viewer, lambda one: one.growth(unit))

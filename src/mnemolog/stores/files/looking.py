@@ -18,7 +18,7 @@ from mnemolog.model.inspecting import Bucket, FileFact, RawLine
 from mnemolog.model.times import DAY, to_moment, to_text
 from mnemolog.policy.access import Viewer, may_change, may_see
 from mnemolog.ports import LogKey, Use
-from mnemolog.ports.looking import Leaf, Placed, Span
+from mnemolog.ports.looking import Placed, Span, Window
 from mnemolog.stores.files.feed import log_name
 from mnemolog.stores.files.held import Held
 from mnemolog.stores.files.uses import read_uses
@@ -31,14 +31,14 @@ class FilesLooker:
         self._disk = disk
         self._held = held
 
-    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Leaf:
+    def part(self, log: LogKey, viewer: Viewer, span: Span, most: int | None) -> Window:
         view = self._held(log).reader.view()
         seen = [head for head in view.heads if _is_wanted(head, viewer, span)]
         within = [head for head in seen if _is_in(head, span)]
         nearest = within[::-1] if span.backwards else within
         used = self._used(log)
         found = (_placed(view, head, used) for head in nearest[:most])
-        return Leaf([one for one in found if one is not None], len(within), len(seen))
+        return Window([one for one in found if one is not None], len(within), len(seen))
 
     def one(self, log: LogKey, viewer: Viewer, identifier: str) -> Placed | None:
         found = self._found(self._held(log), viewer, identifier)

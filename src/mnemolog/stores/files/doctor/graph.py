@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mnemolog import fs, paths
 from mnemolog.fs import Disk
 from mnemolog.fs.swapping import OUT
-from mnemolog.graph import addresses, catalogue, document, linking, noted, sourcing, writing
+from mnemolog.graph import addresses, catalogue, document, linking, move_note, sourcing, writing
 from mnemolog.graph.catalogue import Card
 from mnemolog.graph.links import Resolver, is_circle
 from mnemolog.graph.shelf import FilesShelf
@@ -60,9 +60,9 @@ def check_graph(disk: Disk, gaze: Gaze) -> Iterator[Case]:
 
 
 def _check_move(disk: Disk, user: str) -> Iterator[Case]:
-    path = noted.path_of(user)
+    path = move_note.path_of(user)
     if disk.ident(path) is not None:
-        move = noted.read(disk, user)
+        move = move_note.read(disk, user)
         told = f"of {move.old!r:.120} to {move.new!r:.120}" if move else "that cannot be read"
         yield case("move_left", path, f"a move {told} was not finished, or is under way")
 

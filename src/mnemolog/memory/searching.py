@@ -1,4 +1,4 @@
-"""Finding: queries over one session or all, and the source documents' shorter forms of them."""
+"""Searching: queries over one session or all, and the source documents' shorter forms of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from mnemolog.ports import Progress, exporter_of
 _DEEP = "include_archived"
 
 
-class Finding(Base):
+class Searching(Base):
     """The verbs that search."""
 
     def query(

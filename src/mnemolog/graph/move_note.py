@@ -1,4 +1,4 @@
-"""What was begun with two addresses and takes several steps: a note of it, beside the graph."""
+"""The note of a move or merge: it has two addresses and takes several steps."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""A sieve: a few bytes that tell which words a long text certainly does not have.
+"""A Bloom filter: a few bytes that tell which words a long text certainly does not have.
 
 Two bytes for each different word; it errs for about one word in a hundred, and only in that it
 takes a word to be there that is not.
@@ -18,8 +18,8 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(folded))
 
 
-def sieve_of(text: str) -> bytes:
-    """The sieve of a text."""
+def bloom_of(text: str) -> bytes:
+    """The filter of a text."""
     words = _words(text)
     found = bytearray(max(8, len(words) * _BITS // 8))
     for word in words:
@@ -28,12 +28,12 @@ def sieve_of(text: str) -> bytes:
     return bytes(found)
 
 
-def may_say(sieve: bytes, phrase: str) -> bool:
+def may_say(bloom: bytes, phrase: str) -> bool:
     """Whether a text may have all words of a phrase; False is certain."""
     return all(
-        sieve[bit >> 3] >> (bit & 7) & 1
+        bloom[bit >> 3] >> (bit & 7) & 1
         for word in _words(phrase)
-        for bit in _bits(word, len(sieve) * 8)
+        for bit in _bits(word, len(bloom) * 8)
     )
 
 
