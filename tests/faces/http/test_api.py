@@ -424,6 +424,31 @@ def test_the_worker_and_the_review_can_be_looked_at(owner):
     assert gone.status_code == 404
 
 
+def test_a_session_is_due_once_it_is_told_that_nobody_goes_on_there(tmp_path):
+    with in_thread(tmp_path / "store", {"knowledge.tick_seconds": 3600}) as server:
+        turns = server.memory.settings.knowledge.turn_threshold
+        with server.client() as client:
+
+            def told(session, what):
+                answer = client.post(f"/sessions/{session}/moments", json={"what": what})
+                return answer.json().get("is_due", answer.status_code)
+
+            for what in ("reset", "compacted", "sleep", "turns"):
+                client.post("/sessions", json={"session_id": what})
+                note = {"type": "note", "content": "we need ACID"}
+                client.post(f"/sessions/{what}/entries", json=note)
+                assert told(what, "turn") is False
+                if what == "turns":
+                    assert [told(what, "turn") for _ in range(turns - 1)][-1] is True
+                else:
+                    assert told(what, what) is True
+            queue = {
+                one["session_id"]: one["cause"] for one in client.get("/worker").json()["queue"]
+            }
+            assert queue == {one: one for one in ("reset", "compacted", "sleep", "turns")}
+            assert (told("sleep", "lunch"), told("nope", "sleep")) == (400, 404)
+
+
 def test_the_review_is_paged_by_what_waits_and_not_by_its_number(owner, server):
     server.memory.create_session("una", session_id="una", agent_ids=["analyst"])
     for key in ("editor", "shell", "theme"):

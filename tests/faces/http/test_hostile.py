@@ -93,6 +93,7 @@ def test_a_hostile_id_in_any_path_leads_nowhere(server, owner, outside, hostile)
     for action, address, body in (
         ("POST", "/sessions/{}/entries", {"type": "note", "content": "x"}),
         ("PATCH", "/sessions/{}", {"metadata": {}}),
+        ("POST", "/sessions/{}/moments", {"what": "sleep"}),
         ("PUT", "/nodes/ann/{}", {"body": "x"}),
         ("PUT", "/nodes/{}/x", {"body": "x"}),
         ("DELETE", "/nodes/ann/{}", None),

@@ -35,6 +35,7 @@ def everything(client, session, entry):
         ("GET", own, {}),
         ("PATCH", own, {"metadata": {"x": 1}}),
         ("GET", f"{own}/minimap", {}),
+        ("POST", f"{own}/moments", {"what": "sleep"}),
         ("GET", f"{own}/files", {}),
         ("GET", f"{own}/entries", {}),
         ("GET", f"{own}/entries?hidden=true", {}),

@@ -225,6 +225,19 @@ class Judged(Body):
     reason: str = ""
 
 
+class Moment(Body):
+    """What happened in a session: a turn ended, an agent began anew, its context was cut short, or
+    everybody left."""
+
+    what: Literal["turn", "reset", "compacted", "sleep"]
+
+
+class DueFacts(msgspec.Struct, kw_only=True):
+    """Whether a session is due to be learned from."""
+
+    is_due: bool
+
+
 class DueRow(msgspec.Struct, kw_only=True):
     """A session that should be learned from, or one that is parked."""
 

@@ -1,4 +1,4 @@
-"""The review, and the worker."""
+"""The review, the worker, and the moments that give it work."""
 
 import msgspec
 from litestar import get, post
@@ -8,8 +8,10 @@ from mnemolog.errors import NodeNotFoundError
 from mnemolog.faces.http.house import Asking, Caller
 from mnemolog.faces.http.node_rows import hunk_rows, written
 from mnemolog.faces.http.node_shapes import (
+    DueFacts,
     DueRow,
     Judged,
+    Moment,
     ProposalRow,
     Proposals,
     Ticked,
@@ -84,6 +86,19 @@ def judge(caller: Asking, proposal_id: FromPath[str], data: JSONBody[Judged]) ->
     return written(caller, "", done)
 
 
+@post("/sessions/{session_id:str}/moments", sync_to_thread=True, status_code=200)
+def mark_moment(caller: Asking, session_id: FromPath[str], data: JSONBody[Moment]) -> DueFacts:
+    """Say what happened in a session; the worker learns from it once that makes it due."""
+    memory = caller.memory
+    tell = {
+        "turn": memory.end_turn,
+        "reset": memory.reset_session,
+        "compacted": memory.context_compacted,
+        "sleep": memory.sleep_session,
+    }[data.what]
+    return DueFacts(is_due=tell(session_id))
+
+
 @get("/worker", sync_to_thread=True)
 def worker(caller: Asking) -> WorkerFacts:
     """What the worker does, what waits for it, and what it gave up."""
@@ -123,4 +138,4 @@ def retry(caller: Asking, session_id: FromPath[str]) -> dict[str, bool]:
     return {"retried": caller.owner("move the worker").retry_session(session_id)}
 
 
-ROUTES = [review, judge, worker, tick, retry]
+ROUTES = [review, judge, mark_moment, worker, tick, retry]
