@@ -4,6 +4,7 @@ import itertools
 import json
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,7 @@ def test_the_newest_session_is_found_without_reading_what_the_index_has_not_read
     (newest,) = memory.list_sessions(limit=1)
     assert newest.id == "s33"
     assert disk.taken < 101 * 70_000, "of each log only the end, and there are 8 MB of them"
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         assert db.execute("SELECT value FROM meta WHERE key = 'rows'").fetchone() == (0,)
 
 

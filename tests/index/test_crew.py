@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ def fill(root: Path, entries: int) -> None:
 
 def content(root: Path) -> dict[str, Any]:
     """Everything that an index holds, but for what names this build of it."""
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE sql > ''")]
         rows = {
             name: db.execute(f"SELECT * FROM {name}").fetchall()

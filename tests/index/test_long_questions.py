@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -61,8 +62,8 @@ def test_of_a_long_question_the_rarest_words_count_and_not_the_first(memory, tmp
     memory.add_many("talk", [{"content": "filler"} for _ in range(2100)])
     memory.query("talk", text="filler")
     question = " ".join([*COMMON, "xylocarp"])
-    database = sqlite3.connect(f"file:{tmp_path}/index/index.db?mode=ro", uri=True)
-    assert database.execute("SELECT count(*) FROM segment").fetchone()[0] > 0
+    with closing(sqlite3.connect(f"file:{tmp_path}/index/index.db?mode=ro", uri=True)) as database:
+        assert database.execute("SELECT count(*) FROM segment").fetchone()[0] > 0
     (rare,) = looked_for("xylocarp")
     assert rare in looked_for(question)
     (hit,) = memory.query("talk", text=question, types=["note"])

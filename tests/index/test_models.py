@@ -5,6 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def meant(memory: Memory, text: str) -> dict[str, float]:
 
 
 def facts(root: Path) -> dict[str, Any]:
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         found = dict(db.execute("SELECT key, value FROM meta").fetchall())
     db.close()
     return found
@@ -76,7 +77,7 @@ def facts(root: Path) -> dict[str, Any]:
 
 def kept(root: Path) -> dict[str, str]:
     """The models that the index knows, each with its number."""
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         found = dict(db.execute("SELECT name, number FROM model").fetchall())
     db.close()
     return found

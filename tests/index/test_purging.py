@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -20,15 +21,16 @@ def memory(tmp_path):
         yield memory
 
 
-def database(folder):
-    return sqlite3.connect(f"file:{folder}/index/index.db?mode=ro", uri=True)
+def rows_of(folder, query, *values):
+    """What the database of an index answers."""
+    with closing(sqlite3.connect(f"file:{folder}/index/index.db?mode=ro", uri=True)) as db:
+        return db.execute(query, values).fetchall()
 
 
 def stored_terms(folder):
     """Every term that stands in the tail or in a sealed segment."""
-    db = database(folder)
-    found = {key & 0xFFFFFFFF for (key,) in db.execute("SELECT id FROM post")}
-    for (blob,) in db.execute("SELECT terms FROM tail"):
+    found = {key & 0xFFFFFFFF for (key,) in rows_of(folder, "SELECT id FROM post")}
+    for (blob,) in rows_of(folder, "SELECT terms FROM tail"):
         found |= set(np.frombuffer(blob, np.uint32, len(blob) // 5).tolist())
     return found
 
@@ -48,29 +50,29 @@ def test_the_terms_of_an_erased_entry_leave_the_postings_and_the_word_list(memor
     memory.erase("talk", ids=["rare"])
     assert rare not in stored_terms(tmp_path)
     query = "SELECT count(*) FROM term WHERE hash = ? OR word = ?"
-    assert database(tmp_path).execute(query, (rare, RARE)).fetchone() == (0,)
+    assert rows_of(tmp_path, query, rare, RARE) == [(0,)]
     for table, column in (("entry", "id"), ("tag", "tag")):
-        rows = database(tmp_path).execute(f"SELECT {column} FROM {table}").fetchall()
-        assert not {("rare",), ("secretive",)} & set(rows)
+        rows = set(rows_of(tmp_path, f"SELECT {column} FROM {table}"))
+        assert not {("rare",), ("secretive",)} & rows
 
 
 @pytest.mark.parametrize("count", [10, 3000])
 def test_everything_else_is_found_as_before_without_reading_the_log_again(memory, tmp_path, count):
     filled(memory, count)
     rows = "SELECT value FROM meta WHERE key = 'rows'"
-    before = database(tmp_path).execute(rows).fetchone()
+    before = rows_of(tmp_path, rows)
     memory.erase("talk", ids=["rare"])
     hits = memory.query("talk", text="common words number", limit=1000)
     assert {hit.entry.id for hit in hits} <= {f"e{n}" for n in range(count)}
     assert len(hits) == min(count, 1000)
-    assert database(tmp_path).execute(rows).fetchone() == before
+    assert rows_of(tmp_path, rows) == before
     memory.add_memory("talk", id="later", content="an afterthought")
     assert memory.query("talk", text="afterthought")[0].entry.id == "later"
 
 
 def test_the_vector_of_an_erased_entry_is_zeroed(memory, tmp_path):
     filled(memory, 10)
-    row = database(tmp_path).execute("SELECT row FROM entry WHERE id = 'rare'").fetchone()[0]
+    ((row,),) = rows_of(tmp_path, "SELECT row FROM entry WHERE id = 'rare'")
     (file,) = (tmp_path / "index").glob("vector.*.col")
     size = 256
 
@@ -114,9 +116,8 @@ def test_a_removed_session_leaves_no_row_and_no_fact_in_the_index(memory, tmp_pa
     memory.add_memory("other", id="kept", content="common words elsewhere")
     memory.query(None, text="common")
     memory.delete_session("talk")
-    db = database(tmp_path)
-    assert db.execute("SELECT name FROM log").fetchall() == [("sessions/other",)]
-    assert db.execute("SELECT id FROM entry").fetchall() == [("kept",)]
+    assert rows_of(tmp_path, "SELECT name FROM log") == [("sessions/other",)]
+    assert rows_of(tmp_path, "SELECT id FROM entry") == [("kept",)]
     (rare,) = tokens.hashes_of(RARE)
     assert rare not in stored_terms(tmp_path)
     assert memory.query(None, text="common words")[0].entry.id == "kept"
@@ -126,7 +127,7 @@ AGENT, OWN_TYPE = "agent-" + "qxvzjkw", "kind-" + "wvqzxkj"
 
 
 def names(folder):
-    return {text for (text,) in database(folder).execute("SELECT text FROM word")}
+    return {text for (text,) in rows_of(folder, "SELECT text FROM word")}
 
 
 @pytest.mark.parametrize("count", [10, 3000])

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -242,7 +243,7 @@ def halve(index: Path) -> None:
 
 def in_database(statement: str) -> Damage:
     def run(index: Path) -> None:
-        with sqlite3.connect(index / "index.db") as db:
+        with closing(sqlite3.connect(index / "index.db")) as db, db:
             db.execute(statement)
         db.close()
 

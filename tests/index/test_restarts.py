@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ KILLED = HERE / "killed.py"
 
 
 def set_boot(root: Path, value: str) -> None:
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         changed = db.execute("UPDATE meta SET value = ? WHERE key = 'boot'", (value,)).rowcount
     db.close()
     assert changed == 1

@@ -1,6 +1,7 @@
 """Rows that stand for nothing any more do not slow down searches for ever."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def revise(memory: Any, sid: str, word: str) -> None:
 def counts(root: Path) -> dict[str, int]:
     """How many rows each table has, and how many rows hold a word that is in every entry."""
     term = tokens.hash_of("common")
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         found = {
             table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for table in ("dead", "tag", "link", "entry")
@@ -108,7 +109,7 @@ def test_a_word_of_a_replaced_revision_is_not_remembered(root, clock, few):
         for word in ("quetzal", "ibis", "heron"):
             revise(memory, sid, word)
         assert len(memory.query(sid, text="her*", limit=100)) == ENTRIES
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         assert db.execute("SELECT 1 FROM term WHERE word = 'quetzal'").fetchone() is None
         assert db.execute("SELECT 1 FROM term WHERE word = 'heron'").fetchone() is not None
 
@@ -161,6 +162,6 @@ def test_the_names_that_only_replaced_revisions_had_go_with_them(root, clock, fe
         memory.query(None, limit=0)
         assert ids(memory.query(None, types=["riddle"], agents=["sphinx"])) == []
         assert len(memory.query(None, types=["note"], agents=["oedipus"], limit=100)) == ENTRIES
-    with sqlite3.connect(root / "index" / "index.db") as db:
+    with closing(sqlite3.connect(root / "index" / "index.db")) as db, db:
         known = {text for (text,) in db.execute("SELECT text FROM word")}
     assert known == {"note", "oedipus"}

@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 
 import msgspec
 import pytest
@@ -18,9 +20,14 @@ OLD = "2026-11-01T00:00:00.000Z"
 
 
 @pytest.fixture
-def table() -> sqlite3.Connection:
+def table() -> Iterator[sqlite3.Connection]:
     """The catalogue of an index with 20,000 sessions and 5,000 users, all learned from."""
-    db = sqlite3.connect(":memory:")
+    with closing(sqlite3.connect(":memory:")) as db:
+        _fill(db)
+        yield db
+
+
+def _fill(db: sqlite3.Connection) -> None:
     db.executescript(database._SCHEMA)
     facts = msgspec.json.encode(Manifest(v=1, session_id="s", created_at=OLD))
     insert = "INSERT INTO log (name, session, written, seq, processed, facts) VALUES (?,?,?,?,?,?)"
@@ -28,7 +35,6 @@ def table() -> sqlite3.Connection:
     db.executemany(insert, rows)
     db.executemany(insert, ((f"users/u{n}", None, OLD, 5, 5, None) for n in range(5_000)))
     db.executemany(insert, ((f"nodes/u{n}", None, OLD, 5, 0, None) for n in range(5_000)))
-    return db
 
 
 def steps(db: sqlite3.Connection, asked: Asked) -> tuple[int, int]:

@@ -147,3 +147,8 @@ class Build:
     def close(self) -> None:
         """Let go of the database."""
         self.db.close()
+
+    def __del__(self) -> None:
+        """Python warns of a database that nobody closed, and means whoever closes no memory."""
+        if hasattr(self, "db"):
+            self.db.close()
