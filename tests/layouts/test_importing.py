@@ -210,6 +210,20 @@ def test_a_log_of_ours_is_read_without_what_is_dead(memory, sid, folder, tmp_pat
         assert [(e.id, e.content) for e in other.get_entries(sid)] == [("a", "stays longer")]
 
 
+def test_a_memory_is_no_folder_of_files_to_import(memory, root, tmp_path):
+    memory.write_node("topics/tea", "I like tea", user_id="u1")
+    memory.search_nodes("tea", user_id="u1")
+    with opened(tmp_path / "other") as other:
+        with pytest.raises(InvalidFormatError, match="export --layout native"):
+            other.import_from(root)
+        talks = root.parent / "agents" / "bot" / "memory" / "sessions"
+        talks.mkdir(parents=True)
+        (talks / "s.ndjson").write_bytes(next(iter(talk("hello").values())))
+        report = other.import_from(root.parent)
+        assert (report.layout, dict(report.stored)) == ("work-agent", {"conversation": 1})
+        assert (report.refused, dict(report.skipped)) == ([], {"a memory of mnemolog": 2})
+
+
 def test_an_import_can_be_awaited(memory, root, tmp_path):
     fill(memory)
     files = dict(memory.export_files("json"))

@@ -30,12 +30,19 @@ class Refused(NamedTuple):
     code: str = "E_INVALID_FORMAT"
 
 
+class Skipped(NamedTuple):
+    """Something that is not meant to be stored, by its kind."""
+
+    what: str
+    times: int = 1
+
+
 @runtime_checkable
 class FileSource(Protocol):
     """Files to read from. Reading is bounded, and no name leads outside."""
 
     @property
-    def passed_over(self) -> Sequence[Refused]:
+    def passed_over(self) -> Sequence[Refused | Skipped]:
         """What stands among the files and is none that may be read: links, pipes, odd names."""
 
     def names(self) -> list[str]:
@@ -78,13 +85,6 @@ class EntryFound(NamedTuple):
     uses: int = 0
     """How often it was used there."""
     used_at: object = None
-
-
-class Skipped(NamedTuple):
-    """Something that is not meant to be stored, by its kind."""
-
-    what: str
-    times: int = 1
 
 
 AnyFound = SessionFound | EntryFound | Refused | Skipped

@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 
-from mnemolog import fs
+from mnemolog import fs, paths
 from mnemolog.errors import InvalidFormatError, StorageError, StorageIOError
 from mnemolog.fs import Disk, Stat
 from mnemolog.fs.real import RealDisk
-from mnemolog.layouts.contract import FileOut, Line, Refused
+from mnemolog.layouts.contract import FileOut, Line, Refused, Skipped
 from mnemolog.layouts.parsing import unreadable
 from mnemolog.layouts.sources import check_document, is_safe, split
 
@@ -37,9 +37,10 @@ class FolderSource:
         if is_file and found.is_folder:
             raise InvalidFormatError(f"{path} is a folder.", advice="Name a file.")
         self._sizes: dict[str, int] = {}
-        self.passed_over: Sequence[Refused] = ()
+        self.passed_over: Sequence[Refused | Skipped] = ()
         self._disk = RealDisk(path if found.is_folder else folder)
         if found.is_folder:
+            self._refuse_root(path)
             self.passed_over = tuple(self._walk())
         else:
             self._take_only(name, found)
@@ -51,11 +52,26 @@ class FolderSource:
             )
         self._sizes[name] = found.size
 
-    def _walk(self) -> Iterator[Refused]:
+    def _refuse_root(self, path: str) -> None:
+        """Its logs alone are what was said: beside them lie indexes, versions, work half done."""
+        if self._is_root(""):
+            raise InvalidFormatError(
+                f"{path} is a memory of mnemolog.",
+                advice=f"Write its logs out with `mnemolog --root {path} export --layout native "
+                "--out FILE`, and import that file as `native`.",
+            )
+
+    def _is_root(self, folder: str) -> bool:
+        return self._disk.stat(_below(folder, paths.RESERVE)) is not None
+
+    def _walk(self) -> Iterator[Refused | Skipped]:
         waiting = [("", 0)]
         while waiting:
             folder, depth = waiting.pop()
             try:
+                if folder and self._is_root(folder):
+                    yield Skipped("a memory of mnemolog")
+                    continue
                 looked = [(part, self._disk.stat(_below(folder, part)))
                           for part in self._disk.list(folder)]  # fmt: skip
             except StorageError as error:

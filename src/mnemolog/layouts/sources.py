@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemolog.errors import InvalidFormatError, SizeLimitError
-from mnemolog.layouts.contract import FileSource, Line, Refused
+from mnemolog.layouts.contract import FileSource, Line, Refused, Skipped
 from mnemolog.layouts.parsing import MAX_DOCUMENT, MAX_LINE
 
 _PARTS_REFUSED = ("", ".", "..")
@@ -25,7 +25,7 @@ class HeldSource:
             if not isinstance(name, str) or not is_safe(name):
                 raise InvalidFormatError(f"{name!r:.80} is no relative name of a file.")
         self._files = {name: _bytes_of(name, content) for name, content in files.items()}
-        self.passed_over: Sequence[Refused] = ()
+        self.passed_over: Sequence[Refused | Skipped] = ()
 
     def names(self) -> list[str]:
         return sorted(self._files)
@@ -104,7 +104,7 @@ class CountedSource:
         self.begin()
 
     @property
-    def passed_over(self) -> Sequence[Refused]:
+    def passed_over(self) -> Sequence[Refused | Skipped]:
         return self._source.passed_over
 
     def names(self) -> list[str]:

@@ -13,9 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from mnemolog import fs
 from mnemolog.errors import MnemologError, StorageFullError
 from mnemolog.fs import Disk, File
-from mnemolog.paths import INTENTS
+from mnemolog.paths import INTENTS, RESERVE
 
-RESERVE = f"{INTENTS}/reserve"
 RESERVED_BYTES = 64 * 1024
 _VERSION = 1
 

@@ -42,8 +42,8 @@ class Importing(ImportHost):
         receiver = Receiver(self, report, prefix)
         assert chosen.read is not None
         files.begin()
-        for refused in files.passed_over:
-            receiver.take(refused)
+        for left in files.passed_over:
+            receiver.take(left)
         for found in chosen.read(files):
             receiver.take(found)
         receiver.finish()

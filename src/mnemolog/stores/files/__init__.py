@@ -69,7 +69,7 @@ class FilesStore:
 
     def _make_ready(self) -> None:
         # The reserve comes last: without it, the folders may not be durable yet.
-        if any(self._disk.stat(path) is None for path in (*_FOLDERS, intents.RESERVE)):
+        if any(self._disk.stat(path) is None for path in (*_FOLDERS, paths.RESERVE)):
             self._make_folders()
         intents.reserve(self._disk)
         intents.finish(self._disk, lambda fields: keeper.finish(self._disk, fields))

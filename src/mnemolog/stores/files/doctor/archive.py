@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mnemolog import paths
 from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.fs import Disk
-from mnemolog.log import intents, moved, packing, sidecars
+from mnemolog.log import moved, packing, sidecars
 from mnemolog.log.manifests import SEGMENT
 from mnemolog.log.places import SessionPlace
 from mnemolog.stores.files.doctor.findings import Case, Tally, case
@@ -51,7 +51,7 @@ def _check_session(disk: Disk, name: str, tally: Tally) -> Iterator[Case]:
 
 def _without_sidecar(disk: Disk) -> list[str]:
     """Archives that nothing vouches for; none while something is under way or left by a crash."""
-    if disk.list(paths.INTENTS) not in ([], [intents.RESERVE.rpartition("/")[2]]):
+    if disk.list(paths.INTENTS) not in ([], [paths.RESERVE.rpartition("/")[2]]):
         return []
     ending = sidecars.TAR_ENDING
     found = [one for one in disk.list(paths.ARCHIVE) if one.endswith(ending)]
