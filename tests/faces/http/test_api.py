@@ -470,6 +470,12 @@ def test_the_review_is_paged_by_what_waits_and_not_by_its_number(owner, server):
         owner.post(f"/review/{one}", json={"verdict": "reject"})
 
 
+def test_what_was_recalled_is_told_field_by_field(owner, session):
+    told = owner.get("/stats/recalled", params={"sessions": 1}).json()
+    texts = {one["id"]: one["text"] for one in [*told["most"], *told["never_sample"]]}
+    assert "Use PostgreSQL · rationale: ACID" in texts.values()
+
+
 def test_health_tells_totals_curves_rules_findings_and_settings(owner, session):
     assert owner.get("/stats").json()["entries"] >= 3
     series = owner.get("/stats/series", params={"metric": "entries"}).json()

@@ -67,6 +67,32 @@ def test_long_names_leave_the_search_its_room(tab: Tab):
     assert box["width"] >= 300
 
 
+def test_on_a_phone_the_words_that_are_searched_for_have_a_line_of_their_own(
+    browser: Browser, served: Server
+):
+    with visiting(browser, served, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        box = tab.open("/search?q=kettle").get_by_role("searchbox", name="Search everything")
+        place = box.bounding_box()
+        assert place is not None
+        assert place["width"] >= 300
+
+
+def test_on_a_phone_a_number_without_its_heading_says_what_it_counts(
+    browser: Browser, served: Server
+):
+    entry = {"type": "note", "content": "soon hidden", "id": "soon"}
+    served.session("sess-soon", [entry], user_id="ada", agent_ids=["architect"])
+    selector = {"session_id": "sess-soon", "ids": ["soon"]}
+    served.api("POST", "/plans", {"action": "delete", "selector": selector, "run": True})
+    with visiting(browser, served, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        audit = tab.open("/forgetting?tab=audit").get_by_role("row", name="sess-soon")
+        expect(audit).to_contain_text("hide")
+        expect(audit.get_by_text("entry", exact=True)).to_be_visible()
+        hidden = tab.open("/forgetting?tab=hidden").get_by_role("row", name="soon hidden")
+        for word in ("hidden", "until"):
+            expect(hidden.get_by_text(word, exact=True)).to_be_visible()
+
+
 def test_long_titles_leave_the_tree_its_form_and_short_words_whole(
     browser: Browser, served: Server
 ):
@@ -134,3 +160,6 @@ def test_what_is_not_there_is_said_once_under_a_heading(tab: Tab, path: str, hea
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
     expect(page.locator("main")).to_contain_text("There is no")
     assert page.locator("main").inner_text().count("There is no") == 1
+    # The way on is one of the page, not of the API.
+    assert "GET" not in page.locator("main").inner_text()
+    expect(page.locator("main").get_by_role("link").first).to_be_visible()

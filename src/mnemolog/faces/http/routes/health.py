@@ -28,10 +28,11 @@ from mnemolog.faces.http.health_shapes import (
 from mnemolog.faces.http.house import Asking
 from mnemolog.faces.http.metrics import FIGURES
 from mnemolog.faces.http.queries import Cursor, Limit, opened, sealed
-from mnemolog.faces.http.rows import entry_row
+from mnemolog.faces.http.rows import entry_row, excerpt
 from mnemolog.faces.http.shapes import HiddenList
 from mnemolog.memory import Memory
 from mnemolog.model.entry import TYPES
+from mnemolog.model.inspecting import Told
 from mnemolog.model.times import normalise, to_text
 
 _SHOWN = 20
@@ -130,25 +131,29 @@ def recalled(
 ) -> Recalled:
     """What was found and read most, and what never was, in the sessions changed last."""
     memory = caller.memory
-    rows: list[RecalledRow] = []
-    for session in memory.list_sessions(limit=sessions):
-        for one in memory.timeline(session.id, limit=200).entries:
-            rows.append(
-                RecalledRow(
-                    session_id=session.id,
-                    id=one.entry.id,
-                    type=one.entry.type,
-                    text=one.entry.text[:200],
-                    accesses=one.accesses,
-                )
-            )
-    never = [row for row in rows if row.accesses == 0]
-    most = sorted((row for row in rows if row.accesses), key=lambda row: -row.accesses)
+    found = [
+        (session.id, one)
+        for session in memory.list_sessions(limit=sessions)
+        for one in memory.timeline(session.id, limit=200).entries
+    ]
+    never = [place for place in found if place[1].accesses == 0]
+    most = sorted((place for place in found if place[1].accesses), key=lambda it: -it[1].accesses)
     return Recalled(
-        most=most[:_SHOWN],
-        never_share=len(never) / len(rows) if rows else 0.0,
-        never_sample=never[:_SHOWN],
-        looked_at=len(rows),
+        most=[_recalled(*place) for place in most[:_SHOWN]],
+        never_share=len(never) / len(found) if found else 0.0,
+        never_sample=[_recalled(*place) for place in never[:_SHOWN]],
+        looked_at=len(found),
+    )
+
+
+def _recalled(session: str, one: Told) -> RecalledRow:
+    entry = one.entry
+    return RecalledRow(
+        session_id=session,
+        id=entry.id,
+        type=entry.type,
+        text=excerpt(entry),
+        accesses=one.accesses,
     )
 
 

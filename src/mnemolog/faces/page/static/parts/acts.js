@@ -4,7 +4,7 @@ import { canWrite, get, post, url } from "../lib/api.js";
 import { bytes, count, entries, plural, titleOf } from "../lib/format.js";
 import { Select } from "./choices.js";
 import { confirm } from "./dialog.js";
-import { proven } from "./job.js";
+import { Progress, proven } from "./job.js";
 import { attempt, toast, undoable } from "./toast.js";
 
 /** @typedef {(ids: string[], after: () => void) => Promise<any>} Run */
@@ -141,5 +141,5 @@ function Particulars({ plan, changed, progress }) {
     <p class="small quiet">${types.map(([type, many]) => `${type} ${count(many)}`).join(" · ")}${plan.counts.bytes ? ` · ${bytes(plan.counts.bytes)}` : ""}</p>
     ${plan.files.length > 0 && html`<details><summary>${plural(plan.files.length, "file")}</summary><ul class="plain small mono">${plan.files.slice(0, 50).map((name) => html`<li key=${name}>${name}</li>`)}</ul></details>`}
     ${plan.unreachable.length > 0 && html`<p class="warn">Out of reach: ${plan.unreachable.join(", ")}</p>`}
-    ${job && html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${job.step || job.state} ${count(job.done)} of ${count(job.total)} ${job.unit}</p>`}`;
+    ${job && html`<${Progress} job=${job} step=${job.step || job.state} />`}`;
 }

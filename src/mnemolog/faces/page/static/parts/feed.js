@@ -103,11 +103,9 @@ export function Feed({ session, types, days, place, jump, onSeen }) {
     const refresh = () => now.current.line.refresh();
     if (!await hide(session, row.entry, refresh)) refresh();
   };
-  const open = (id) => {
-    if (!id) return;
-    change({ at: id }, { replace: true }); // Back leads to the same place
-    go(entryHref(session, id));
-  };
+  const mark = (id) => change({ at: id }, { replace: true }); // Back leads to the same place
+  const follow = (id) => (event) => event.ctrlKey || event.metaKey || mark(id);
+  const open = (id) => { if (id) { mark(id); go(entryHref(session, id)); } };
   useKeys({
     j: ["Next entry", () => move(1)], k: ["Entry before", () => move(-1)],
     Enter: ["Open", () => open(now.current.active)],
@@ -116,7 +114,6 @@ export function Feed({ session, types, days, place, jump, onSeen }) {
     "[": ["Day before", () => otherDay(-1)], "]": ["Next day", () => otherDay(1)],
     ".": ["Actions", () => find(now.current.active)?.querySelector(".acts button, .acts a")?.focus()],
   });
-  const follow = (id) => (event) => { if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return; event.preventDefault(); open(id); };
   const toEnd = async () => { change({ at: "" }, { replace: true }); await line.begin({}); scrollTo(0, document.documentElement.scrollHeight); };
 
   const card = (row, previous) => {

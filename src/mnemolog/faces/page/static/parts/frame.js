@@ -117,11 +117,9 @@ export function Menu() {
 
 function Commands() {
   const [text, type] = useState("");
-  const all = [
-    ...actions.value,
-    ...views().map(({ label, name }) => [label, () => go(href([name]))]), ["Show the keys", menu.keys], ["Sign out", signOut],
-    ...(text ? [[`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]] : []),
-  ].filter(([label], at, list) => at >= list.length - (text ? 2 : 0) || label.toLowerCase().includes(text.toLowerCase()));
+  const known = [...actions.value, ...views().map(({ label, name }) => [label, () => go(href([name]))]), ["Show the keys", menu.keys], ["Sign out", signOut]];
+  const all = known.filter(([label]) => label.toLowerCase().includes(text.toLowerCase()));
+  if (text) all.push([`Search for “${text}”`, () => go(href(["search"], { q: text }))], [`Open session ${text}`, () => go(href(["sessions", text]))]);
   const run = (one) => { menu.close(); one?.[1](); };
   const move = (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -2,13 +2,14 @@
 // score when they are put together.
 import { html } from "../vendor/preact.js";
 import { day, score, titleOf, whole, words } from "../lib/format.js";
+import { nodeHref } from "../lib/nodes.js";
 import { entryHref, href } from "../lib/route.js";
 import { bdi, Glyph, seen } from "./glyph.js";
 
 const SHOWN = 280;
 
 /** Where a hit leads. */
-export const placeOf = (hit) => (hit.kind === "node" ? href(["knowledge", hit.node.user, ...hit.node.path.split("/")]) : entryHref(hit.entry.session_id ?? "", hit.entry.id));
+export const placeOf = (hit) => (hit.kind === "node" ? nodeHref(hit.node.user, hit.node.path) : entryHref(hit.entry.session_id ?? "", hit.entry.id));
 export const keyOf = (hit) => (hit.kind === "node" ? `node ${hit.node.user} ${hit.node.path}` : `${hit.entry.session_id} ${hit.entry.id}`);
 
 /** Text with marks, without the title where it begins with that; places count characters as the server does, not halves of pairs.

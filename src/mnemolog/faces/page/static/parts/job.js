@@ -20,10 +20,13 @@ export function Job({ id, first, children }) {
   return html`<section class="card stack" aria-label=${job.action}>
     <div class="row"><strong>${job.action}</strong><span class="chip">${job.state}</span><small>${job.step}</small>
       ${isOpen && html`<button class="bare" onClick=${() => post(url`/jobs/${id}/cancel`).then(set).catch(() => {})}>Cancel</button>`}</div>
-    ${isOpen && html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${count(job.done)} of ${count(job.total)} ${job.unit}</p>`}
+    ${isOpen && html`<${Progress} job=${job} />`}
     ${job.error && html`<p class="danger">${job.error.detail} ${job.error.advice}</p>`}
     ${job.state === "done" && (children?.(job) ?? null)}</section>`;
 }
+
+/** How far a job is. */
+export const Progress = ({ job, step = "" }) => html`<progress max=${job.total || 1} value=${job.done}></progress><p class="small quiet">${step} ${count(job.done)} of ${count(job.total)} ${job.unit}</p>`;
 
 /** What a scan of every byte found. */
 export const Proof = ({ proof, erased }) => html`<div class="stack">

@@ -1,5 +1,6 @@
 // What went wrong, where it went wrong: what was refused, what to do, and a code to ask about.
 import { html, useEffect, useState } from "../vendor/preact.js";
+import { href } from "../lib/route.js";
 import { advised } from "./glyph.js";
 
 export function Trouble({ trouble, again }) {
@@ -9,7 +10,7 @@ export function Trouble({ trouble, again }) {
   if (!trouble) return null;
   return html`<div class="trouble" role="alert">
     <p><strong>${trouble.message}</strong></p>
-    <p>${advised(trouble.advice)}</p>
+    <p>${trouble.status === 404 ? html`<a href=${href([])}>Go to the sessions</a>` : advised(trouble.advice)}</p>
     <p class="small quiet">${trouble.code && html`<code>${trouble.code}</code> `}${trouble.requestId && html`request <code>${trouble.requestId}</code>`}</p>
     ${again && html`<button disabled=${left > 0} onClick=${again}>Try again${left > 0 && ` in ${left} s`}</button>`}
   </div>`;

@@ -1,6 +1,6 @@
 // Health: figures now, charts, what the doctor finds, and every setting.
 import { html, useState } from "../vendor/preact.js";
-import { canWrite, get, has, post } from "../lib/api.js";
+import { canWrite, has, post } from "../lib/api.js";
 import { ago, bytes, count, entries, percent, plural, typing } from "../lib/format.js";
 import { useGet } from "../lib/load.js";
 import { entryHref, here, href, route } from "../lib/route.js";
@@ -18,10 +18,10 @@ export const View = tabbed("Health", [["now", "Now", false, Now], ["charts", "Ch
 
 const ms = (value) => (value ? `${value.toFixed(1)} ms` : "–");
 const ACTIVE = "memory.sessions.active"; // told to who may see everything, as all of these are
-const FIGURES = /** @type {[string, string, (value: number) => string][]} */ ([
-  ["memory.operations.write.duration_ms", "write, 99 of 100 within", ms],
-  ["memory.operations.query.duration_ms", "search, 95 of 100 within", ms],
-  ["memory.locks.contention.count", "waits for a lock", count],
+const FIGURES = /** @type {[name: string, label: string, shown: (value: number) => string, chart?: string][]} */ ([
+  ["memory.operations.write.duration_ms", "write, 99 of 100 within", ms, "Writes"],
+  ["memory.operations.query.duration_ms", "search, 95 of 100 within", ms, "Searches"],
+  ["memory.locks.contention.count", "waits for a lock", count, "Waits for a lock"],
   ["memory.compaction.count", "compactions", count],
   ["memory.errors.corruption.count", "lines that cannot be read", count],
 ]);
@@ -63,12 +63,11 @@ function Charts() {
     <${Loaded} load=${recalled}>${(found) => html`<section class="stack"><h2>What gets recalled</h2>
       <p class="quiet">${found.looked_at ? `${percent(found.never_share)} of ${entries(found.looked_at)} in the sessions changed last were never recalled.` : "Nothing is there to be recalled yet."}</p>
       ${found.most.length > 0 && html`<${Bars} caption="Recalled most" unit="×" rows=${found.most.map((one) => ({ label: one.text, type: one.type, value: one.accesses, href: entryHref(one.session_id, one.id) }))} />`}</section>`}</>
-    ${(["memory.operations.write.duration_ms", "memory.operations.query.duration_ms", "memory.locks.contention.count"]).map((name) => html`<${Figures} key=${name} name=${name} />`)}</div>`;
+    ${FIGURES.map(([name, , , caption]) => caption && html`<${Figures} key=${name} name=${name} caption=${caption} />`)}</div>`;
 }
 
-function Figures({ name }) {
+function Figures({ name, caption }) {
   const load = useGet("/stats/series", { metric: name }, ["health"]);
-  const caption = { "memory.operations.write.duration_ms": "Writes", "memory.operations.query.duration_ms": "Searches", "memory.locks.contention.count": "Waits for a lock" }[name];
   return html`<${Loaded} load=${load} rows=${2}>${(found) => found.t.length > 1 && html`<${Chart} caption=${caption} unit=${name.endsWith("_ms") ? "ms" : ""} t=${found.t} series=${{ [caption]: found.series[name] }} shown=${(value) => value.toFixed(1)} height=${140} />`}</>`;
 }
 
