@@ -41,6 +41,7 @@ _IDENTIFIER = re.compile(r"[^\W\d][^\W\d.]*(?:[.(\[][^\d{}]*)?")
 _BEFORE = re.compile(r"[\w.\-$]{0,48}")
 # `the API key`, of two words.
 _SECRET_KEY = re.compile(r"\b(?:api|secret|access|license|encryption|signing)[ ]$")
+_OPEN_KEY = re.compile(r"\b(?:public|cache|foreign|primary|sort|partition)[ ]$")
 _NO_NAME = frozenset(" \n\t\"'`,;:=&?<>(){}[]")
 
 
@@ -56,8 +57,8 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
             start -= _name_before(text, start)
         name = text[start : head.start("close")]
         of = family(name)
-        if of is Family.KEY and _SECRET_KEY.search(folded, max(0, start - 11), start):
-            of = Family.SECRET
+        if of is Family.KEY:
+            of = _of_two_words(folded, start)
         if of is None:
             continue
         for value in _values(text, head):
@@ -69,6 +70,14 @@ def find_assigned(text: str, folded: str) -> Iterator[Span]:
             elif not value.is_quoted:
                 # All names inside a long word have an end of it as their value: no need to try all.
                 at = max(at, value.end - LONGEST_JUDGED)
+
+
+def _of_two_words(folded: str, start: int) -> Family | None:
+    """What `key` is with the word before it: `the API key`, `a public key`."""
+    near = max(0, start - 11)
+    if _SECRET_KEY.search(folded, near, start):
+        return Family.SECRET
+    return None if _OPEN_KEY.search(folded, near, start) else Family.KEY
 
 
 def secret_under(name: str, value: str) -> str | None:

@@ -8,7 +8,14 @@ from mnemolog.policy.redaction.names import Family, family
 from mnemolog.policy.redaction.placeholders import HIDDEN, is_hidden
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.stand_ins import is_stand_in, is_template
-from mnemolog.policy.redaction.values import LONGEST_JUDGED, Value, is_secret, is_wordy, read
+from mnemolog.policy.redaction.values import (
+    LONGEST_JUDGED,
+    Value,
+    is_issue,
+    is_secret,
+    is_wordy,
+    read,
+)
 
 KEY, PASSWORD = "api-key", "password"
 
@@ -21,17 +28,17 @@ _FLAG = re.compile(
 # After a flag these go on with a sentence about it.
 _SAID_OF_FLAGS = frozenset(
     "behavior behaviour mention handling usage documentation option options flag flags"
-    " argument arguments parameter parameters switch and or in to is was as are when if for"
+    " setting settings argument arguments parameter parameters switch and or in to is was as are"
+    " when if for"
     " has have had were from with not on can cannot should must will support".split()
 )
 # These flags are switches: they take no value, unless one is joined to them.
 _SWITCH = re.compile(r"(?:ask|prompt|no|enable|disable|without|show|skip)-")
-# What numbers an issue: `#12`, `(#12`.
-_ISSUE = re.compile(r"\(?#[0-9]{1,7}")
 # A sentence goes on: one of the next two words joins others, as no argument of a command does.
 _SENTENCE = re.compile(
     r"(?: [a-z]{1,16})?"
-    r" (?:a|an|the|on|to|of|in|for|from|into|is|as|at|by|with|and|or|when|if|not|instead)(?= |$)"
+    r" (?:a|an|the|on|to|of|in|for|from|into|is|as|at|by|with|and|or|when|if|not|instead"
+    r"|option|flag|argument|parameter)(?= |$)"
 )
 # The second of two strings is the password.
 _PAIR = r"s?\([\"'][^\"'\n]{1,80}[\"'],[ ]?(?=[\"'])"
@@ -119,7 +126,7 @@ def _is_spoken_of(folded: str, flag: re.Match[str], value: Value) -> bool:
         return True  # where it is taken from
     if not flag[0].endswith(" "):
         return False
-    if value.text.lower() in _SAID_OF_FLAGS or _ISSUE.fullmatch(value.text):
+    if value.text.lower() in _SAID_OF_FLAGS or is_issue(value.text) or value.text[:1] == "(":
         return True
     goes_on = is_wordy(value.text) and _SENTENCE.match(folded, value.end) is not None
     return goes_on or _SWITCH.match(flag[1]) is not None
@@ -169,6 +176,8 @@ def _is_given(folded: str, program: str, start: int, given: Value) -> bool:
     if program in ("login ", "convertto-securestring"):
         is_clear = given.is_quoted or "machine " in folded[max(0, start - 90) : start]
         return is_secret(value, Family.PASSWORD, is_quoted=is_clear)
+    if program == "identified" and folded.startswith(". ", given.end + 1):
+        return False  # no statement ends so, but a sentence
     is_sql = program in ("identified", "password")
     return not (is_template(value) if is_sql else is_stand_in(value))
 

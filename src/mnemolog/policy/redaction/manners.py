@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from mnemolog.policy.redaction.names import Family, is_act, is_folder
 from mnemolog.policy.redaction.randomness import has_digit, is_random
-from mnemolog.policy.redaction.values import Value, is_code, is_secret, is_uuid, is_wordy
+from mnemolog.policy.redaction.values import Value, is_code, is_issue, is_secret, is_uuid, is_wordy
 
 
 class Written(NamedTuple):
@@ -56,6 +56,8 @@ _CELL_END = re.compile(r"[*_`]{0,3}[ ]{0,40}(?:\||$|\n)")
 # Under these stands where a secret is to be taken from.
 _COMES_FROM = re.compile(r"[-.]{0,2}(?:[Ll]oad|[Ii]mport)[_-]?[Cc]redential")
 _OF_SECRETS = re.compile("Auth|Token|Secret|Cred|Key|Type")
+# Before `pass:`: what came out of a test, `100% pass`, `tests pass: yes`.
+_TESTED = re.compile(r"(?:% |--- |\btests? )$", re.IGNORECASE)
 _LINE_END = ("", "\n", "\r")
 
 
@@ -98,7 +100,7 @@ def _is_described(it: Written, sign: str) -> bool:
     name, word = it.name.lower(), it.value.text
     if is_folder(name, word) or name.rpartition(".")[2] == word.lower():
         return True
-    if name == "pass" and (it.text.endswith(("% ", "--- "), 0, it.start) or _is_test(it)):
+    if name == "pass" and (_TESTED.search(it.text, max(0, it.start - 8), it.start) or _is_test(it)):
         return True
     if _COMES_FROM.match(it.name) or _is_in_message_id(it):
         return True
@@ -112,7 +114,7 @@ def _is_described(it: Written, sign: str) -> bool:
 
 def _is_test(it: Written) -> bool:
     """`PASS: test_reading`, `PASS: test/udev.pl`: what came out of a test."""
-    return it.name == "PASS" and it.value.text[:4].lower() == "test"
+    return it.name == "PASS" and "test" in it.value.text.lower()
 
 
 def _is_in_message_id(it: Written) -> bool:
@@ -150,6 +152,8 @@ def _is_said(it: Written) -> bool:
     word = it.value.text
     name = it.name.lower()
     if name == "pass" or word.startswith(("/", "--")) or it.before == "/":
+        return False
+    if is_issue(word) and not it.value.is_quoted:
         return False
     if is_folder(name, word) or (name == "pwd" and it.before == "("):
         return False

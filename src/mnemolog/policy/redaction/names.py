@@ -43,7 +43,7 @@ _KEYS_OF = frozenset(
     " router otp totp recovery backup vault oauth".split()
 )
 _NOT_KEYS_OF = frozenset(
-    "public foreign sort cache partition row object index group search dict lookup i"
+    "public pub foreign sort cache partition row object index group search dict lookup i"
     " translation hot shortcut arrow idempotency dedup unique composite candidate natural"
     " surrogate locale query order by sorted arrow enter tab escape modifier redis routing"
     " message event metric config settings storage_name answer entry item field property"

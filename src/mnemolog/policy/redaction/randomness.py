@@ -12,6 +12,11 @@ _CHANGE = re.compile(b"0(?=[aA])|a(?=[0A])|A(?=[0a])")
 _HEX = re.compile("[0-9a-fA-F]+")
 _DIGIT = re.compile("[0-9]")
 _LETTER = re.compile("[A-Za-z]")
+# Words of a language, each with a vowel, as programs join them: `getSecretsByName`, `CheckPut`.
+_SPOKEN, _VOWEL = re.compile("[A-Z]?[a-z]{2,}"), re.compile("[aeiouyAEIOUY]")
+_JOINED = re.compile(
+    r"_?(?:[a-z]{2,16})?+(?:(?=[AEIOUY]|[A-Z][a-z]{0,15}[aeiouy])[A-Z][a-z]{1,15}+)++[0-9]{0,4}"
+)
 
 FEWEST_BITS = 64.0
 
@@ -43,6 +48,17 @@ def is_hex(word: str) -> bool:
     return _HEX.fullmatch(word) is not None
 
 
+def is_joined(word: str) -> bool:
+    """Whether the word is made of words, each with a capital: the name of something."""
+    return _JOINED.fullmatch(word) is not None
+
+
+def is_spelled(word: str) -> bool:
+    """Whether most of a long word can be spoken: `testParseTypeInt64With64BitIntegerInPhp64Bit`."""
+    spoken = (part for part in _SPOKEN.findall(word) if _VOWEL.search(part))
+    return sum(map(len, spoken)) >= 0.7 * len(word)
+
+
 def is_unguessable(word: str) -> bool:
     """Whether trying all such words is out of reach, so that a short tag tells nothing."""
     return len(word) >= 16 and is_random(word) and bits(word) >= FEWEST_BITS - 16
@@ -51,7 +67,7 @@ def is_unguessable(word: str) -> bool:
 def is_random(word: str) -> bool:
     """Whether letters and digits alternate as no name does; meant for words of 12 and more."""
     if not has_digit(word):
-        return changes(word) >= 0.33
+        return changes(word) >= 0.33 and not is_joined(word)
     if len(set(word)) < 6:
         return False
     if is_hex(word):

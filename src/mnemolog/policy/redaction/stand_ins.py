@@ -42,7 +42,8 @@ _SPOKEN = re.compile(
 _INTERPOLATED = ("${", "$(", "{{", "#{", "@{", "<%", "%(", "{}")
 _TEMPLATE_FORM = r"""
         \$?<[^<>]*>? | \[[^\[\]]*\] | \{[\w.: -]*\}?                   # <your key>, [key], {key}
-      | %[\w-]+% | \$[A-Za-z_]\w* | \$\d | %[sdvq] | :[a-z_]+ | @[A-Za-z_]+
+      | %[\w-]+(?:\([^()]*\))?% | \w+\)%                              # %KEY%, %env(KEY)%
+      | -?[0-9]+(?:\.[0-9]+)?% | \$[A-Za-z_]\w* | \$\d | %[sdvq] | :[a-z_]+ | @[A-Za-z_]+
       | hmac-sha[0-9]{1,3}:[0-9a-f]+                                 # a log's keyed digest
       | &[a-z]+;.*                                                   # &lt;your key&gt;
       | [^\w\s]*                                                     # ****, ..., ---

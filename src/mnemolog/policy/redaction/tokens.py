@@ -2,11 +2,19 @@
 
 import re
 from base64 import urlsafe_b64decode
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 
-from mnemolog.policy.redaction.allowed import is_allowed, is_in_certificate, is_marked
-from mnemolog.policy.redaction.randomness import changes, has_digit, is_random
+from mnemolog.policy.redaction.allowed import (
+    is_account,
+    is_allowed,
+    is_in_address,
+    is_marked,
+    is_of_certificate,
+    public_blocks,
+)
+from mnemolog.policy.redaction.randomness import changes, has_digit, is_joined, is_spelled
 from mnemolog.policy.redaction.spans import Span
 from mnemolog.policy.redaction.vendors import MARKED, MARKED_PERHAPS, SHAPES
 
@@ -14,6 +22,7 @@ KIND = "api-key"
 # Every shape has so many of these characters in a row; the pre-filter asks for them.
 RUN = 15
 SHORTEST_BARE = 32
+_NOT_PRINTED = re.compile(r"[^\t\n\r -~]")
 
 # What may belong to a token; the search for shapes stays inside such words.
 _CHUNK = re.compile(r"[A-Za-z0-9_\-.+/=~$%:@!]{16,}")
@@ -29,7 +38,7 @@ def _by_first_letter() -> str:
 
 # At the beginning of a word, or after an escaped line break.
 _FREE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-_BARE = re.compile(r"(?:(?<![\w/+.=@#%&-])|(?<=\\[nrt]))[A-Za-z0-9_-]{32,128}(?![\w/+.=@(-])")
+_BARE = re.compile(r"(?:(?<![\w/+.=@#%&\\-])|(?<=\\[nrt]))[A-Za-z0-9_-]{32,128}(?![\w/+.=@(-])")
 
 
 # Compiling takes as long as a few writes: only when a text has a long word, and once.
@@ -51,6 +60,7 @@ def _marked(marker: str) -> re.Pattern[str]:
 def find_tokens(text: str, folded: str) -> Iterator[Span]:
     """Tokens of known shapes, and words of 32 to 128 characters that only chance can make."""
     searches = [_shape(), _perhaps(), *(_marked(marker) for marker in MARKED if marker in folded)]
+    blocks = public_blocks(text)
     for chunk in _CHUNK.finditer(text):
         start, end = chunk.span()
         for search in searches:
@@ -58,7 +68,12 @@ def find_tokens(text: str, folded: str) -> Iterator[Span]:
                 if _is_made(found[0]):
                     yield Span(found.start(), found.end(), KIND)
         if end - start >= SHORTEST_BARE:
-            yield from _bare(text, start, end)
+            yield from (span for span in _bare(text, start, end) if not _is_within(blocks, span))
+
+
+def _is_within(blocks: list[tuple[int, int]], span: Span) -> bool:
+    at = bisect_right(blocks, (span.start, span.start)) - 1
+    return at >= 0 and span.end <= blocks[at][1]
 
 
 def _bare(text: str, start: int, end: int) -> Iterator[Span]:
@@ -69,9 +84,11 @@ def _bare(text: str, start: int, end: int) -> Iterator[Span]:
             is_free
             and _is_chance(word)
             and not is_allowed(word)
-            and not _is_json(word)
+            and not is_account(word)
+            and not is_of_certificate(word)
+            and not _is_text(word)
             and not is_marked(text, found.start())
-            and not is_in_certificate(text, found.start())
+            and not is_in_address(text, found.start())
         ):
             yield Span(found.start(), found.end(), KIND)
 
@@ -81,24 +98,25 @@ def _is_made(token: str) -> bool:
     rest = token[4:]
     if len(set(rest)) < 5:
         return False
-    return has_digit(rest) or rest.isupper() or is_random(rest) or changes(rest) >= 0.25
+    if has_digit(rest) or rest.isupper():
+        return True
+    return changes(rest) >= 0.25 and not is_joined(rest)
 
 
-def _is_json(word: str) -> bool:
-    """Whether the word is an object that a program wrote, in base64."""
-    if not word.startswith("eyJ"):
-        return False
-    word = word.rstrip("-")
+def _is_text(word: str) -> bool:
+    """Whether the word is text in base64, whole or cut off: what chance makes never is."""
     try:
-        return urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().isprintable()
+        said = urlsafe_b64decode(word[: len(word) // 4 * 4]).decode()
     except ValueError:
         return False
+    return _NOT_PRINTED.search(said) is None
 
 
 def _is_chance(word: str) -> bool:
     digits = sum(map(word.count, "0123456789"))
     return (
         digits >= 3
+        and not is_spelled(word)
         and changes(word.replace("-", "").replace("_", "")) >= 0.42
         and (word.upper() != word != word.lower())
     )

@@ -25,6 +25,8 @@ _OPEN = (
 _CLOSERS = {"\u201c": "\u201d", "\u2018": "\u2019", "«": "»"}
 _WORD = r"[^\s\"'`<>;&\\\u201c\u201d\uff0c\u3002\uff1b]{1,1024}"
 _BARE = re.compile(_WORD)
+# What follows in a list of settings: `password=hunter2,vers=3`.
+_NEXT_SETTING = re.compile(r",[a-z][\w.-]{0,40}=")
 _BEGIN = re.compile(f"{_OPEN}|{_WORD}")
 
 _CODE = re.compile(
@@ -34,6 +36,11 @@ _CODE = re.compile(
 _WORDY = re.compile(r"[^\W\d_]+(?:[-_.:/,+][^\W\d_]+)*[.:,!?]*")
 _PUBLIC_KEY = re.compile(r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp[0-9]{3}) AAAA")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_ISSUE = re.compile(r"\(?#[0-9]{1,7}")
+# A digest that says so, or one with a name behind it, as containers and layers are called.
+_DIGEST = re.compile(r"sha(?:1|256|512):[0-9a-f]{40,128}|[0-9a-f]{64}(?:-[a-z]+)+")
+# `cluster-1`: what stands before the number says what it is.
+_NUMBER_BEHIND = re.compile(r"-[0-9]{1,2}$")
 _SPACE = re.compile(r"\s")
 _NO_LETTER = re.compile(r"[0-9!@#$%^&*+~?=]")
 _RARE_IN_LABELS = re.compile(r"[0-9#@%$^&*<>=~]")
@@ -68,7 +75,10 @@ def read(text: str, at: int) -> Value | None:
         bare = _BARE.match(text, at)
     if bare is None:
         return None
-    word = bare[0].rstrip(",.:)]}|")
+    word = bare[0]
+    if "," in word and text[at - 1 : at] == "=" and (following := _NEXT_SETTING.search(word)):
+        word = word[: following.start()]
+    word = word.rstrip(",.:)]}|")
     return Value(at, at + len(word), word, False)
 
 
@@ -108,7 +118,7 @@ def _looks_secret(value: str, of: Family, is_quoted: bool) -> bool:
     if value.isdigit():
         return is_quoted and len(value) >= _FEWEST_DIGITS.get(of, len(value) + 1)
     if of is Family.KEY:
-        if is_uuid(value):
+        if is_uuid(value) or _DIGEST.fullmatch(value):
             return False  # `key` alone says of an id that it leads to something
         is_long = len(value) >= (16 if is_hex(value) else 12)
         return is_long and has_digit(value) and is_random(value) and value[0] != "/"
@@ -123,6 +133,11 @@ def is_code(value: str) -> bool:
 def is_uuid(value: str) -> bool:
     """Whether a value is a UUID."""
     return _UUID.fullmatch(value) is not None
+
+
+def is_issue(value: str) -> bool:
+    """Whether a value numbers an issue: `#12`, `(#12`."""
+    return _ISSUE.fullmatch(value) is not None
 
 
 def is_wordy(value: str) -> bool:
@@ -145,6 +160,6 @@ def _is_phrase(value: str) -> bool:
 def _is_machine_made(value: str, of: Family, is_quoted: bool) -> bool:
     if is_quoted and of is Family.SECRET and len(value) >= 6:
         return True
-    if len(value) < 8 or is_wordy(value):
+    if len(value) < 8 or is_wordy(_NUMBER_BEHIND.sub("", value)):
         return len(value) >= 20 and value.isalpha() and value.islower()
     return (has_digit(value) and has_letter(value)) or is_random(value)

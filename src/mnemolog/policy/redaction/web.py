@@ -13,6 +13,8 @@ from mnemolog.policy.redaction.values import is_secret, is_uuid, is_wordy
 KEY, PASSWORD, COOKIE = "api-key", "password", "cookie"
 
 _USER_INFO = re.compile(r"://[^\s:@/?#\"'`<>\\]{0,100}:([^\s@\"'`<>\\]{1,200})@(?=[\w\[.{$%-])")
+# `://host:9033/login?user=a@b.cd`: what is before the `@` began behind a host.
+_PORT = re.compile(r"[0-9]{1,5}[/?#]")
 _TOKEN_USER = re.compile(r"://([A-Za-z0-9_-]{16,200})(?::x-oauth-basic)?@(?=[\w\[])")
 _DSN = re.compile(r":([^\s:@/\"'`]{1,100})@(?:tcp|udp|unix|cloudsql)?\(")
 _SIGNED = re.compile(
@@ -39,7 +41,7 @@ def find_in_urls(text: str, folded: str) -> Iterator[Span]:
     """Passwords and tokens between `://` and `@`."""
     for search in (_USER_INFO, _DSN):
         for found in search.finditer(text):
-            if not is_template(found[1]) and not _is_filled_in(found[1]):
+            if not (is_template(found[1]) or _is_filled_in(found[1]) or _PORT.match(found[1])):
                 yield Span(*found.span(1), PASSWORD)
     for found in _TOKEN_USER.finditer(text):
         if is_random(found[1]) and not is_uuid(found[1]):
