@@ -3,7 +3,6 @@
 import hmac
 import re
 from collections.abc import Iterable
-from hashlib import sha256
 
 from mnemolog.policy.redaction.kinds import KINDS
 from mnemolog.policy.redaction.randomness import is_unguessable
@@ -22,7 +21,7 @@ _ONLY_COVERED = re.compile(rf"(?:{_COVER}(?:\\[nrt]|[\s,;:|=])*)+")
 def placeholder(kind: str, value: str, key: bytes) -> str:
     """The placeholder for a value; a value that cannot be guessed gets a tag that tells equals."""
     if kind in KINDS and KINDS[kind].is_tagged and is_unguessable(value):
-        tag = hmac.new(key, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+        tag = hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()
         return f"{_BEGIN}:{kind}:{tag[:TAG_DIGITS]}]"
     return f"{_BEGIN}:{kind}]"
 

@@ -103,22 +103,21 @@ def is_secret(value: str, of: Family, *, is_quoted: bool) -> bool:
     # What it looks like is the cheaper question, and answers most.
     if not _looks_secret(value, of, is_quoted) or is_stand_in(value, is_quoted=is_quoted):
         return False
-    if not is_quoted and is_code(value):
-        return False
-    return _PUBLIC_KEY.match(value) is None
+    # What has no quotes has no space either.
+    return _PUBLIC_KEY.match(value) is None if is_quoted else not is_code(value)
 
 
 def _looks_secret(value: str, of: Family, is_quoted: bool) -> bool:
     if of is Family.PASSWORD and not is_quoted:
         return _is_password(value) and " " not in value
-    if _SPACE.search(value):
+    if is_quoted and _SPACE.search(value):
         return of is Family.PASSWORD and _is_phrase(value)
     if of is Family.PASSWORD:
         return True
     if value.isdigit():
         return is_quoted and len(value) >= _FEWEST_DIGITS.get(of, len(value) + 1)
     if of is Family.KEY:
-        if is_uuid(value) or _DIGEST.fullmatch(value):
+        if is_uuid(value) or (len(value) > 40 and _DIGEST.fullmatch(value)):
             return False  # `key` alone says of an id that it leads to something
         is_long = len(value) >= (16 if is_hex(value) else 12)
         return is_long and has_digit(value) and is_random(value) and value[0] != "/"
@@ -132,7 +131,7 @@ def is_code(value: str) -> bool:
 
 def is_uuid(value: str) -> bool:
     """Whether a value is a UUID."""
-    return _UUID.fullmatch(value) is not None
+    return len(value) == 36 and _UUID.fullmatch(value) is not None
 
 
 def is_issue(value: str) -> bool:
@@ -160,6 +159,7 @@ def _is_phrase(value: str) -> bool:
 def _is_machine_made(value: str, of: Family, is_quoted: bool) -> bool:
     if is_quoted and of is Family.SECRET and len(value) >= 6:
         return True
-    if len(value) < 8 or is_wordy(_NUMBER_BEHIND.sub("", value)):
+    name = _NUMBER_BEHIND.sub("", value) if "0" <= value[-1] <= "9" else value
+    if len(value) < 8 or is_wordy(name):
         return len(value) >= 20 and value.isalpha() and value.islower()
     return (has_digit(value) and has_letter(value)) or is_random(value)
