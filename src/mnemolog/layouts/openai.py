@@ -72,22 +72,24 @@ def read(source: FileSource) -> Iterator[AnyFound]:
 def _talks(source: FileSource, name: str) -> Iterator[_Talk | Refused]:
     stem = name.rpartition("/")[2].rpartition(".")[0] or NAME
     if name.endswith(".json"):
-        found = document(source, name)
-        if isinstance(found, Refused):
-            yield found
-        elif isinstance(found, list) and found and not any(map(_is_talk, found)):
-            if any(map(_is_message, found)):
-                yield _Talk(stem, found, {}, name, None)
-        elif _holds_messages(found):
-            several = found if isinstance(found, list) else [found]
-            for number, one in enumerate(several, 1):
-                yield _talk(one, stem, number if isinstance(found, list) else 0, name, None)
+        yield from _in_document(document(source, name), stem, name)
     elif name.endswith(".jsonl"):
         for line in records(source, name):
-            if isinstance(line, Record):
-                yield _line(line, stem, name)
-            else:
-                yield line
+            yield _line(line, stem, name) if isinstance(line, Record) else line
+
+
+def _in_document(found: object, stem: str, file: str) -> Iterator[_Talk | Refused]:
+    """One talk, several, or the messages of one."""
+    if isinstance(found, Refused):
+        yield found
+    elif isinstance(found, list) and found and not any(map(_is_talk, found)):
+        if any(map(_is_message, found)):
+            yield _Talk(stem, found, {}, file, None)
+    elif isinstance(found, list) and _holds_messages(found):
+        for number, one in enumerate(found, 1):
+            yield _talk(one, stem, number, file, None)
+    elif _holds_messages(found):
+        yield _talk(found, stem, 0, file, None)
 
 
 def _line(line: Record, stem: str, file: str) -> _Talk | Refused:

@@ -23,7 +23,7 @@ OnDamage = Callable[[Damage, bytes], None]
 
 
 def leave_alone(damage: Damage, content: bytes) -> None:
-    """For who only looks: no copy of damage is kept."""
+    """For whoever only looks: no copy of damage is kept."""
 
 
 class View(NamedTuple):

@@ -499,7 +499,7 @@ class MemoryVerbs:
         """Hold the work on a session; False inside if another worker does. Ends with its holder."""
 
     async def lease_user(self, user_id: str) -> AbstractContextManager[bool]:
-        """The same for everything that is known of a user, for who must not be disturbed."""
+        """The same for everything that is known of a user, for whoever must not be disturbed."""
 
     async def left_runs(self, session_id: str | None = None) -> list[LeftRun]:
         """The runs that nobody has ended yet, of a session or of all that this handle may see; not

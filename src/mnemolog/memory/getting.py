@@ -131,7 +131,7 @@ class Getting(Forgetting):
 
 
 def _unheard(name: str, error: MnemologError) -> None:
-    """For who must not hear of what is left out."""
+    """For whoever must not hear of what is left out."""
 
 
 def _key(entry: Entry) -> str:

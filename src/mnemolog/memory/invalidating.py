@@ -232,7 +232,7 @@ class Invalidating(Keeping):
         return self._lease("learn" if log == "session" else "learn-own", session_id)
 
     def lease_user(self, user_id: str) -> AbstractContextManager[bool]:
-        """The same for everything that is known of a user, for who must not be disturbed."""
+        """The same for everything that is known of a user, for whoever must not be disturbed."""
         return self._lease("know", user_id)
 
     def _lease(self, what: str, whose: str) -> AbstractContextManager[bool]:

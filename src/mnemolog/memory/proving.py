@@ -126,12 +126,7 @@ class Proving(Base):
         found = list(self._keeper.scan(wanted, progress, looked))
         kept = [] if is_strict else [one for one in found if one.entry_id is not None]
         living = {one for one in kept if one.entry_id not in gone or _is_another(one, erased)}
-        said = {_needle(one) for one in living}
-        left = [
-            one
-            for one in found
-            if one not in living and not (one.path.startswith(INDEX) and _needle(one) in said)
-        ]
+        left = _left(found, living)
         is_owner = self._viewer == OWNER
         places = Counter(dict.fromkeys(map(_part, sizes), 0))
         places.update(_part(one.path) for one in left)
@@ -143,6 +138,13 @@ class Proving(Base):
             traces=tuple(map(_shown, left[:_MOST_SHOWN])) if is_owner else (),
             elsewhere=len(living) if is_owner else 0,
         )
+
+
+def _left(found: list[Trace], living: set[Trace]) -> list[Trace]:
+    """What entries that live do not account for: the index says what they say, too."""
+    said = {_needle(one) for one in living}
+    others = (one for one in found if one not in living)
+    return [one for one in others if not (one.path.startswith(INDEX) and _needle(one) in said)]
 
 
 def _named(identifier: str) -> Iterator[tuple[str, bytes]]:
