@@ -82,3 +82,11 @@ def test_a_nearly_full_session_is_warned_about(memory):
     receipts = [memory.add_memory(small, content="x" * 1000) for _ in range(8)]
     assert receipts[0].warnings == ()
     assert any("%" in warning for warning in receipts[-1].warnings)
+
+
+def test_an_entry_and_a_receipt_print_what_they_say_and_no_empty_fields(memory, sid):
+    receipt = memory.add_memory(sid, type="note", content="Tea at five")
+    told = f"{memory.get_memory(sid, receipt.id)!r} {receipt!r}"
+    assert "content='Tea at five'" in told
+    assert "status='stored'" in told
+    assert "None" not in told

@@ -24,7 +24,7 @@ _PLURALS = {f"{name}s": name for name in TYPES}
 Number = Annotated[int, msgspec.Meta(ge=1, le=MAX_SEQ)]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
     """One record; the order of the fields is their order in the line."""
 
     v: int
@@ -71,7 +71,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return content if isinstance(content, str) else "\n".join(_texts(content))
 
 
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+class Receipt(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """What became of one write."""
 
     id: str
