@@ -208,6 +208,8 @@ def test_made_by_and_discovered_by_are_the_agent(memory, sid):
     memory.add_conversation(sid, id="c", role="user", agent_id="analyst", content="z")
     assert ids(memory.query(sid, agents=["architect"])) == ["d"]
     assert set(ids(memory.query(sid, agent_id="analyst"))) == {"f", "c"}
+    for name in ("made_by", "madeBy", "discovered_by"):
+        assert set(ids(memory.query(sid, {name: "analyst"}))) == {"f", "c"}
 
 
 @pytest.mark.req("S001-068")

@@ -142,7 +142,8 @@ def test_a_query_object_may_say_things_as_loosely_as_a_dictionary(memory, sid):
 @pytest.mark.parametrize(
     ("wrong", "meant"),
     [("limits", "limit"), ("txt", "text"), ("minRelevence", "min_relevance"), ("tag_s", "tags"),
-     ("time_rnge", "time_range")],
+     ("time_rnge", "time_range"), ("query", "'text'"), ("start", "'time_range'"),
+     ("since", "'time_range'"), ("topic", "'tags'")],
 )  # fmt: skip
 def test_the_field_that_was_probably_meant_is_named(wide, wrong, meant):
     with pytest.raises(InvalidQueryError, match="no field") as caught:

@@ -35,6 +35,7 @@ def world() -> Iterator[Memory]:
         ("last hour", 1), ("past hour", 1), ("last 3 hours", 3), ("last day", 24),
         ("past 2 days", 48), ("last week", 168), ("Last Week ", 168), ("last 2 weeks", 336),
         ("last month", 720), ("last year", 8760), ("last 30 minutes", 0.5), ("past 2 years", 17520),
+        ("last 24h", 24), ("past 2 d", 48), ("last 30min", 0.5), ("last 1w", 168),
     ],
 )  # fmt: skip
 def test_a_span_of_time_is_counted_back_from_now_and_both_ends_are_included(world, phrase, hours):

@@ -19,11 +19,19 @@ SCORERS = ("recall", "weighted", "product")
 MAX_LIMIT = 1000
 MAX_DEPTH = 16
 
-_UNITS = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 2592000,
-          "year": 31536000}  # fmt: skip
-_RELATIVE = re.compile(r"(?:last|past)\s+(?:(\d{1,5})\s+)?(minute|hour|day|week|month|year)s?")
+_UNITS = {"minute": 60, "min": 60, "hour": 3600, "h": 3600, "day": 86400, "d": 86400,
+          "week": 604800, "w": 604800, "month": 2592000, "year": 31536000,
+          "y": 31536000}  # fmt: skip
+_RELATIVE = re.compile(
+    r"(?:last|past)\s+(?:(\d{1,5})\s*)?(minute|min|hour|h|day|d|week|w|month|year|y)s?"
+)
 _ALIASES = {"sort_by": "sort", "type": "types", "tag": "tags", "agent": "agents", "user": "users",
-            "agent_id": "agents", "user_id": "users", "kind": "kinds"}  # fmt: skip
+            "agent_id": "agents", "made_by": "agents", "discovered_by": "agents",
+            "user_id": "users", "kind": "kinds"}  # fmt: skip
+# What others call a field; no spelling of ours, so that each has one.
+_MEANT = {"query": "text", "q": "text", "search": "text", "content": "text", "topic": "tags",
+          "start": "time_range", "end": "time_range", "since": "time_range",
+          "until": "time_range"}  # fmt: skip
 _SORT_ALIASES = {"relevance": "relevance_desc", "time": "time_desc", "timestamp": "time_desc",
                  "newest": "time_desc", "oldest": "time_asc"}  # fmt: skip
 # Filled in by us.
@@ -258,7 +266,5 @@ def _said_twice(field: str) -> InvalidQueryError:
 
 def _unknown(name: str) -> InvalidQueryError:
     known = sorted({*Query.__struct_fields__, "time_range"} - {"start", "end", *_NEVER_ASKED})
-    return InvalidQueryError(
-        f"A query has no field {name!r:.60}.",
-        advice=did_you_mean(name, known, f"Use {', '.join(known)}."),
-    )
+    advice = did_you_mean(_MEANT.get(name, name), known, f"Use {', '.join(known)}.")
+    return InvalidQueryError(f"A query has no field {name!r:.60}.", advice=advice)
