@@ -138,7 +138,7 @@ def verbs(kind: type) -> set[str]:
     }
 
 
-def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
+def test_every_view_of_an_async_memory_has_awaited_verbs_too(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store", environ={}) as memory:
             session = await memory.create_session("u1", agent_ids=["a", "b"])
@@ -146,7 +146,7 @@ def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
             views = [
                 memory.for_agent("b"),
                 memory.for_user("u1"),
-                await memory.for_agents(["a", "b"]),
+                memory.for_agents(["a", "b"]),
             ]
             for view in views:
                 assert isinstance(view, AsyncMemory)
@@ -161,11 +161,13 @@ def test_every_view_of_an_async_memory_is_awaited_too(tmp_path):
 def test_async_memory_offers_every_verb(tmp_path):
     async def check() -> None:
         async with await AsyncMemory.open(tmp_path / "store") as memory:
-            for name in verbs(Memory) - {"open", "for_agent", "for_user", "watch", "run"}:
+            views = {"for_agent", "for_agents", "for_user"}
+            for name in verbs(Memory) - views - {"open", "watch", "run"}:
                 assert inspect.iscoroutinefunction(getattr(memory, name)), name
             assert inspect.isasyncgenfunction(memory.watch)
             assert isinstance(memory.run("talk"), AsyncRun)
             assert isinstance(memory.for_agent("architect"), AsyncMemory)
+            assert isinstance(memory.for_agents(["architect"]), AsyncMemory)
             assert isinstance(memory.for_user("u1"), AsyncMemory)
             with pytest.raises(AttributeError):
                 _ = memory.nonsense  # type: ignore[attr-defined]

@@ -54,8 +54,8 @@ class AsyncMemory(MemoryVerbs):
         """A view that sees and writes only what this agent may."""
         return AsyncMemory(self.sync.for_agent(agent_id))
 
-    async def for_agents(self, agent_ids: Iterable[str]) -> "AsyncMemory":
-        """A view that sees what any of these agents may; awaited, for it always was."""
+    def for_agents(self, agent_ids: Iterable[str]) -> "AsyncMemory":
+        """A view that sees what any of these agents may; it writes as the first of them."""
         return AsyncMemory(self.sync.for_agents(agent_ids))
 
     def for_user(self, user_id: str) -> "AsyncMemory":

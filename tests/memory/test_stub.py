@@ -33,7 +33,7 @@ async def use() -> list[Entry]:
         one: Entry | None = await memory.get_memory(sid, receipt.id)
         count: int = (await memory.get_session_stats(sid)).total_entries
         await memory.for_agent("architect").update_memory(sid, receipt.id, tags=["a"])
-        view = await memory.for_agents(["architect"])
+        view = memory.for_agents(["architect"])
         texts: list[str] = [hit.entry.text for hit in await view.query(sid, text="hello")]
         async with memory.run(sid, agent_id="architect") as run:
             kept: Receipt = await run.save("run", "step 1 of 3 done", priority=3)

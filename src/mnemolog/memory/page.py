@@ -53,10 +53,10 @@ except SessionNotFoundError as error:  # or MnemologError, for all of them
 
 ## Asyncio
 
-`AsyncMemory` has the same verbs, awaited; each runs in a thread. `for_agent`, `for_user` and
-`settings` need no await, `run` is an `async with`, `watch` an `async for`, and `sync` is the
-`Memory` itself. Whoever is cancelled waits no longer; a write that has begun is done all the same.
-A type checker knows the awaited verbs too, with what they take and give.
+`AsyncMemory` has the same verbs, awaited; each runs in a thread. `for_agent`, `for_agents`,
+`for_user` and `settings` need no await, `run` is an `async with`, `watch` an `async for`, and
+`sync` is the `Memory` itself. Whoever is cancelled waits no longer; a write that has begun is done
+all the same. A type checker knows the awaited verbs too, with what they take and give.
 
 ```python
 import asyncio
