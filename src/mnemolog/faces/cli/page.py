@@ -31,6 +31,7 @@ or with `NO_COLOR`. Whatever an entry holds, no escape sequence, control charact
 changes the direction of text reaches the terminal. **For programs** there is `--json`: exact
 values, one object on one line, or one line for each entry, hit, session, receipt or finding.
 `show --raw` gives the bytes of the log; only a terminal gets control characters as JSON escapes.
+Times are shown in UTC, and read so unless they say another zone.
 
 What is remembered is read, corrected, taken along and forgotten like this:
 
