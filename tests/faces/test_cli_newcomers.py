@@ -298,6 +298,13 @@ def test_a_node_action_says_how_many_words_it_takes(run, memory, sid):
     assert "`diff` takes 1 to 3 words after it, not 0." in run("node", "diff", code=2).stderr
 
 
+def test_an_id_that_nothing_has_is_told_by_a_deletion(run, memory, sid):
+    kept = memory.add_memory(sid, type="note", content="x").id
+    told = run("delete", sid, "--id", kept, "--id", "mem_nope", code=10)
+    assert "1 deleted" in told.stdout
+    assert told.stderr == "warning: mem_nope: no entry that is meant has this id\n"
+
+
 # --- what is about to go for good
 
 

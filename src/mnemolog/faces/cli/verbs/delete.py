@@ -15,7 +15,7 @@ from mnemolog.faces.cli.choosing import chosen, criteria, owned
 @click.option("--all", "is_all", is_flag=True, help="Everything in the session.")
 @click.option("--reason", default="", metavar="WORDS", help="Why; kept in the audit.")
 @verb
-def delete(call: Call, session: str | None, is_all: bool, reason: str, **options: Any) -> None:
+def delete(call: Call, session: str | None, is_all: bool, reason: str, **options: Any) -> int:
     """Hide entries of SESSION at once; `undelete` brings them back.
 
     That holds for 30 days, or as long as privacy.undelete_days says. An entry must meet all that is
@@ -39,6 +39,10 @@ def delete(call: Call, session: str | None, is_all: bool, reason: str, **options
         if done.ids:
             screen.say(f"`mnemolog undelete {_where(call, session)}` brings them back, until ",
                        done.restorable_until)  # fmt: skip
+    unmet = [one for one in options["ids"] if one not in done.ids]
+    for one in unmet:
+        screen.warn(f"{one}: no entry that is meant has this id", as_json=call.as_json)
+    return exits.WARNINGS if unmet else exits.OK
 
 
 def _where(call: Call, session: str | None) -> str:
