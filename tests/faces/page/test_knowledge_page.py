@@ -206,6 +206,7 @@ def test_the_graph_goes_by_keys_and_has_a_list_twin(tab: Tab):
     arrows = ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp")
     for key in arrows:
         page.keyboard.press(key)
+        tab.settle()
         if "Payment system," not in now.inner_text():
             break
     here = now.inner_text().partition(",")[0]

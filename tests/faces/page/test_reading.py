@@ -43,9 +43,7 @@ def test_a_write_of_the_command_line_appears_in_two_tabs_and_only_in_the_right_f
 def test_what_arrives_does_not_move_what_is_read(tab: Tab):
     page = tab.open("/sessions/long")
     expect(page.get_by_role("article").last).to_contain_text(f"message {LONG - 1}")
-    end = page.evaluate("scrollY")
-    page.mouse.wheel(0, -1500)
-    page.wait_for_function("(end) => scrollY === Math.max(0, end - 1500)", arg=end)
+    page.evaluate("scrollBy(0, -1500)")
     tab.settle()  # what comes near by it has come, and may have pushed what is read further down
     before = page.evaluate("scrollY")
     seen = page.evaluate("document.elementFromPoint(400, 400).closest('article').dataset.entry")
@@ -274,8 +272,8 @@ def test_search_is_two_keys_away_and_back_leads_to_where_one_read(tab: Tab):
     for _ in range(40):  # until the entries that were read at first are gone
         if f"message {LONG - 1}" not in last.inner_text():
             break
-        page.mouse.wheel(0, -1200)
-        page.wait_for_timeout(200)
+        page.evaluate("scrollTo(0, 0)")
+        tab.settle()
     expect(last).not_to_contain_text(f"message {LONG - 1}")
     tab.settle()
     middle = "document.elementFromPoint(400, 400).closest('article')?.dataset.entry"
