@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -95,6 +96,24 @@ def test_what_stands_beside_and_below_a_chart_has_its_room(tab: Tab):
     assert [one for one in written if one[2] < 0] == []
     for one, other in pairwise(written):
         assert one[:2] != other[:2] or one[3] <= other[2], (one, other)
+
+
+def test_a_type_that_is_far_behind_another_is_seen_in_the_growth(browser: Browser, store: Path):
+    notes = [{"type": "note", "content": f"note {number}"} for number in range(60)]
+    decision = {"type": "decision", "content": {"decision": "one of few"}}
+    entries = [
+        *({**note, "timestamp": "2026-10-01T12:00:00Z"} for note in notes),
+        *({**decision, "timestamp": f"2026-10-{day:02}T12:00:00Z"} for day in (1, 2)),
+    ]
+    with serving(store) as server, visiting(browser, server) as tab:
+        server.session("many", entries)
+        tab.page.add_init_script(WRITTEN)
+        page = tab.open("/health?tab=charts")
+        growth = page.get_by_role("figure", name="Growth")
+        expect(growth).to_contain_text("each line ten times the one below")
+        expect(growth.locator("canvas")).to_be_visible()
+        # On equal steps the two decisions would lie on the line of nothing.
+        assert {"1", "10", "100"} <= {one[4] for one in page.evaluate("written()")}
 
 
 def test_the_doctor_says_what_is_wrong_and_what_to_do(tab: Tab):

@@ -11,7 +11,9 @@ const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 4]];
 export function Chart({ caption, unit = "", t, x, series, height = 180, isTime = true, xUnit = "", isStepped = false, shown = count }) {
   const box = useRef();
   const names = Object.keys(series);
-  const key = JSON.stringify([t?.at(-1), x?.length, names, names.map((name) => series[name].at(-1)), t?.length]);
+  // Where one grows far beyond another, equal steps show the others as nothing.
+  const ends = names.map((name) => series[name].at(-1) ?? 0), isSteep = isStepped && Math.max(...ends) > 20 * Math.min(...ends);
+  const key = JSON.stringify([t?.at(-1), x?.length, names, ends, t?.length]);
   useEffect(() => {
     let chart = /** @type {any} */ (null), isHere = true;
     const draw = async () => {
@@ -24,7 +26,7 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
       const values = x ?? t.map((one) => Date.parse(one.length === 7 ? `${one}-01` : one.length === 13 ? `${one}:00:00Z` : one) / 1000);
       chart = new Plot({
         width: box.current.clientWidth || 600, height, legend: { show: false }, cursor: { show: false },
-        scales: { x: { time: isTime } }, axes: [{ ...axis, space: 90, ...(isTime && { values: moments }) }, { ...axis, size: (_, told) => 16 + 8 * Math.max(4, ...(told ?? []).map((one) => one.length)) }],
+        scales: { x: { time: isTime }, y: isSteep ? { distr: 4 } : {} }, axes: [{ ...axis, space: 90, ...(isTime && { values: moments }) }, { ...axis, size: (_, told) => 16 + 8 * Math.max(4, ...(told ?? []).map((one) => one.length)), ...(isSteep && { splits: tens, filter: (_, all) => all }) }],
         series: [{}, ...names.map((name, at) => ({ label: name, stroke: paint(colourOf(name, at)) || ink, width: 2, dash: DASHES[at % DASHES.length], points: { show: values.length < 3 }, ...(isStepped && { paths: Plot.paths.stepped({ align: 1 }) }) }))],
       }, [values, ...names.map((name) => series[name])], box.current);
     };
@@ -35,12 +37,15 @@ export function Chart({ caption, unit = "", t, x, series, height = 180, isTime =
     return () => { isHere = false; watch.disconnect(); stop(); chart?.destroy(); };
   }, [key]);
   const rows = (x ?? t).map((at, row) => [isTime ? (x ? at : whole(at)) : `${count(at)} ${xUnit}`, ...names.map((name) => shown(series[name][row]))]);
-  return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">· ${unit}</span>`}</figcaption>
+  return html`<figure class="chart"><figcaption>${caption}${unit && html` <span class="quiet">· ${unit}${isSteep && ", each line ten times the one below"}</span>`}</figcaption>
     <details class="small"><summary>As a table</summary><div class="scroll"><table><thead><tr><th>${isTime ? "when" : xUnit}</th>${names.map((name) => html`<th key=${name} class="num">${name}</th>`)}</tr></thead>
       <tbody>${rows.slice(-200).map((row) => html`<tr key=${row[0]}>${row.map((cell, at) => html`<td key=${at} class=${at ? "num" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div></details>
     <div ref=${box} aria-hidden="true"></div>
     ${names.length > 1 && html`<ul class="legend" aria-hidden="true">${names.map((name, at) => html`<li key=${name}><svg width="24" height="8"><line x1="0" y1="4" x2="24" y2="4" stroke-width="2" stroke=${`var(${colourOf(name, at)})`} stroke-dasharray=${DASHES[at % DASHES.length].join(" ")} /></svg> ${name}</li>`)}</ul>`}</figure>`;
 }
+
+/** Nothing, one, ten, a hundred: the lines of a scale on which each is ten times the one below. */
+const tens = (_, axis, least, most) => [0, ...Array.from({ length: 10 }, (_, power) => 10 ** power)].filter((one) => one >= least && one <= most);
 
 /** Times or days below a chart, as they are written elsewhere. */
 const moments = (_, stamps, axis, space, step) => stamps.map((at) => (step < DAY ? time : step < 28 * DAY ? date : month)(at * 1000));
