@@ -56,6 +56,16 @@ def test_whoever_comes_back_from_the_hits_goes_on_with_keys(tab: Tab):
     expect(page.get_by_role("searchbox", name="Search everything")).to_have_value("")
 
 
+def test_letters_after_enter_are_keys_even_before_the_hits_are_there(tab: Tab):
+    page = tab.open("/search")
+    page.keyboard.press("/")
+    page.keyboard.type("note")
+    page.keyboard.press("Enter")
+    page.keyboard.press("j")
+    expect(page.locator("ol.hits > li:focus")).to_be_visible()
+    expect(page).to_have_url(f"{tab.server.url}/search?q=note")
+
+
 def test_a_hit_says_its_title_once_and_then_the_other_fields_with_their_names(tab: Tab):
     page = tab.open("/search?q=do+it+because")
     hit = page.locator(".hit", has=page.get_by_role("link", name="Do it", exact=True)).first

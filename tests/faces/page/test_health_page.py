@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -99,12 +100,13 @@ def test_what_stands_beside_and_below_a_chart_has_its_room(tab: Tab):
 
 
 def test_a_type_that_is_far_behind_another_is_seen_in_the_growth(browser: Browser, store: Path):
-    notes = [{"type": "note", "content": f"note {number}"} for number in range(60)]
-    decision = {"type": "decision", "content": {"decision": "one of few"}}
-    entries = [
-        *({**note, "timestamp": "2026-10-01T12:00:00Z"} for note in notes),
-        *({**decision, "timestamp": f"2026-10-{day:02}T12:00:00Z"} for day in (1, 2)),
+    first, second = "2026-10-01T12:00:00Z", "2026-10-02T12:00:00Z"
+    entries: list[dict[str, Any]] = [
+        {"type": "note", "content": f"note {number}", "timestamp": first} for number in range(60)
     ]
+    for at in (first, second):
+        content = {"decision": "one of few"}
+        entries.append({"type": "decision", "content": content, "timestamp": at})
     with serving(store) as server, visiting(browser, server) as tab:
         server.session("many", entries)
         tab.page.add_init_script(WRITTEN)

@@ -1,6 +1,7 @@
 // The frame of the page: who is signed in, where we are, and one view at a time.
 import { html, render, signal, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { me, refused, signIn, takeCode, whoAmI } from "./lib/api.js";
+import { focusOn } from "./lib/keys.js";
 import { start } from "./lib/live.js";
 import { href, route } from "./lib/route.js";
 import { Dialogs } from "./parts/dialog.js";
@@ -59,7 +60,7 @@ function View({ name }) {
 function App() {
   if (me.value === null) return null;
   const name = me.value === false ? "signin" : viewOf(route.value.path);
-  return html`<a class="skip button" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
+  return html`<a class="skip button" href="#main" onClick=${(event) => { event.preventDefault(); focusOn("#main"); }}>Skip to the content</a>
     <div class="frame"><${Bar} /><${Rail} /><${View} name=${name} /></div>
     <${Menu} /><${Dialogs} /><${Toasts} />`;
 }

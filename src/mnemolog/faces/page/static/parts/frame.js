@@ -2,7 +2,7 @@
 import { html, signal, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { call, has, me, signOut } from "../lib/api.js";
 import { time, typing } from "../lib/format.js";
-import { areOn, isEntered, knownKeys, step, toggleLetters, useKeys } from "../lib/keys.js";
+import { areOn, focusOn, isEntered, knownKeys, step, toggleLetters, useKeys } from "../lib/keys.js";
 import { line } from "../lib/live.js";
 import { sending, useGet, useLoad } from "../lib/load.js";
 import { change, go, href, route } from "../lib/route.js";
@@ -47,10 +47,12 @@ export function Bar() {
     if (view === "search") change({ q }, { replace: true });
     else if (q) go(href(["search"], { q }));
   };
+  // From now on letters are keys, also before the hits are there.
+  const enter = ({ key }) => { isEntered.value = key === "Enter"; if (isEntered.value) focusOn("#main"); };
   const state = line.value.state;
   return html`<header class="bar" data-view=${view}>
     <a class="root" href=${href([])} title=${me.value?.root ?? ""}>${name(me.value?.root)}</a>
-    <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${view === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${(event) => { isEntered.value = event.key === "Enter"; }} disabled=${!me.value} /></div>
+    <div class="grow" role="search"><input ref=${box} type="search" placeholder=${innerWidth > 800 ? "Search everything ( / )" : "Search"} aria-label="Search everything" value=${view === "search" ? route.value.query.q ?? "" : ""} onInput=${type} onKeyDown=${enter} disabled=${!me.value} /></div>
     ${me.value && html`<${Scope} />`}
     ${me.value && html`<span class="row small quiet" title=${`since ${time(line.value.since)}`}><span class="dot" data-state=${state}></span>${WORDS[state]}${state === "off" ? ` since ${time(line.value.since)}` : ""}</span>`}
     <button class="bare" onClick=${() => menu.open()} aria-label=${`${MENU}: Go to or do anything`}>${MENU}</button>

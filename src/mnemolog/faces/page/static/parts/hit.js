@@ -1,5 +1,4 @@
-// Something that was found: what it is, its score, the words that were meant; and why it is here: parts that give the shown
-// score when they are put together.
+// A hit: what was found, the words that were meant, its score; and why: parts that together give that score.
 import { html } from "../vendor/preact.js";
 import { day, score, titleOf, whole, words } from "../lib/format.js";
 import { nodeHref } from "../lib/nodes.js";

@@ -1,5 +1,4 @@
-// One node: its text, what it rests on, who links to it; and writing it: with a preview, against the text it was made from, as
-// a draft that is never lost.
+// One node: its text, what it rests on, who links to it; and writing it, against the text it was made from.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, canWrite, get, post } from "../lib/api.js";
 import { discard, draftOf, keepDraft } from "../lib/draft.js";

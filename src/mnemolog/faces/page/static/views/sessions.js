@@ -15,7 +15,7 @@ import { Grid } from "../parts/table.js";
 import { Loaded } from "../parts/trouble.js";
 
 const PAGE = 200;
-const PAUSE = 1000;
+const PAUSE = 250;
 const SORTS = [["", "last entry"], ["-created", "newest"], ["created", "oldest"], ["id", "id"]];
 const COLUMNS = [
   { name: "id", label: "session", cell: (one) => html`<a class="mono" href=${href(["sessions", one.id])} tabindex="-1">${bdi(one.id)}</a>` },
@@ -56,7 +56,7 @@ function useSessions() {
       set((now) => (isBusy && now?.items.length ? merged(now, next, notice) : (notice(0), next)));
     } catch { /* the dot tells */ }
   };
-  useEvents(["session", "entry", "hidden"], () => { timer.current ||= setTimeout(refresh, PAUSE / 4); });
+  useEvents(["session", "entry", "hidden"], () => { timer.current ||= setTimeout(refresh, PAUSE); });
   return { load: { ...load, value: list }, fresh, more, again: load.again };
 }
 
