@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from mnemolog import Memory
 from mnemolog.errors import StorageFullError, StorageIOError
 from mnemolog.fs import read_all
 from mnemolog.fs.real import RealDisk
@@ -273,6 +274,22 @@ def test_a_session_can_be_deleted_on_a_real_disk_without_a_free_page(small_disk)
     assert opened(disk).list_sessions() == []
     assert disk.list("sessions") == []
     assert not list((small_disk / "root" / "intents").glob("*.json"))
+
+
+@full_disk
+@pytest.mark.parametrize("pages", [0, 1, 4, 9, 20, 40])
+def test_a_search_without_room_for_an_index_says_so_and_goes_once_there_is_some(small_disk, pages):
+    root, filler = small_disk / "root", small_disk / "filler"
+    with Memory.open(root, environ={}, embedder="none") as memory:
+        memory.create_session(session_id="talk")
+        memory.add_memory("talk", content="hello")
+        fill_up(filler)
+        os.truncate(filler, filler.stat().st_size - pages * 4096)
+        for _ in range(2):
+            with pytest.raises(StorageFullError, match="No space left for the index"):
+                memory.query("talk", text="hello")
+        filler.unlink()
+        assert len(memory.query("talk", text="hello")) == 1
 
 
 # --- ill

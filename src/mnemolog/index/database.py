@@ -146,17 +146,17 @@ def make(folder: str, identity: str) -> None:
     """Throw away what is there, and make an empty database."""
     discard(folder)
     path = f"{folder}/{NAME}"
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    connection = _open(path)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        for statement in _SCHEMA.split(";"):
-            connection.execute(statement)
-        values = (("identity", _stamp(identity)), ("build", os.urandom(6).hex()), ("rows", 0))
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
+    with ExitStack() as undone:
+        undone.callback(discard, folder)  # half of one would be in the way, and tell of no cause
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with closing(_open(path)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            values = (("identity", _stamp(identity)), ("build", os.urandom(6).hex()), ("rows", 0))
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", values)
+            connection.execute("COMMIT")
+        undone.pop_all()
 
 
 def discard(folder: str) -> None:
