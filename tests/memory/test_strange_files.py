@@ -11,6 +11,7 @@ import pytest
 
 from mnemolog import Memory
 from mnemolog.errors import SessionCorruptError, StorageIOError
+from mnemolog.stores.files.doctor import repair, visit_root
 
 STRANGE: dict[str, Callable[[Path], object]] = {
     "a folder": Path.mkdir,
@@ -201,3 +202,94 @@ def test_a_line_that_lies_too_deep_is_damage(root, memory, sid, folder):
     found = memory.get_entries(sid)
     assert [entry.content for entry in found] == ["We need ACID.", "and more"]
     assert len(found.warnings) == 1
+
+
+# --- what goes, or turns into something else, while a memory is open
+
+
+def replaced(path, what):
+    path.unlink()
+    STRANGE[what](path)
+
+
+def found_by(memory):
+    return {hit.entry.session_id for hit in memory.query(None, text="ACID")}
+
+
+@pytest.fixture
+def pair(memory):
+    """The sessions `well` and `ill`, which a search has just looked at."""
+    for name in ("well", "ill"):
+        memory.create_session("u1", session_id=name)
+        memory.add_conversation(name, role="user", content="We need ACID.")
+    assert found_by(memory) == {"well", "ill"}
+    return memory
+
+
+@pytest.mark.parametrize("what", [name for name in STRANGE if name != "junk"])
+@pytest.mark.parametrize("is_archived", [False, True], ids=["live", "archived"])
+def test_a_search_goes_on_while_a_session_turns_into_something_else(pair, root, what, is_archived):
+    if is_archived:
+        pair.archive_session("ill")
+        assert found_by(pair) == {"well", "ill"}
+    path = "archive/ill.manifest.json" if is_archived else "sessions/ill/manifest.json"
+    replaced(root / path, what)
+    assert found_by(pair) == {"well"}
+
+
+def test_a_session_that_lost_its_lock_is_not_said_to_be_missing(pair, root):
+    (root / "sessions/ill/lock").unlink()
+    pair.close()
+    for work in (
+        lambda: pair.add_memory("ill", content="more"),
+        lambda: pair.delete_session("ill"),
+        lambda: pair.update_session("ill", metadata={"a": 1}),
+    ):
+        with pytest.raises(SessionCorruptError, match="lock is missing") as caught:
+            work()
+        assert "doctor --repair" in caught.value.advice
+    assert len(pair.get_entries("ill")) == 1
+    done = {one.finding.code: one.done for one in repair(visit_root(str(root), {}))}
+    assert done["lock_missing"] == "made"
+    assert pair.add_memory("ill", content="more").durable
+
+
+@pytest.mark.parametrize("scope", ["user", "shared"])
+def test_a_lock_that_a_users_log_lost_comes_back(pair, root, scope):
+    pair.update_preference("well", key="a", value=1, scope=scope)
+    (lock,) = (one for one in root.rglob("lock") if one.parent.name in ("u1", "shared"))
+    lock.unlink()
+    pair.close()
+    pair.update_preference("well", key="b", value=2, scope=scope)
+    assert lock.is_file()
+    assert [one.content["key"] for one in pair.get_preferences("well")] == ["a", "b"]
+
+
+LIVE = [(what, False) for what in ("nothing", *STRANGE) if what != "junk"]
+
+
+@pytest.mark.parametrize(("what", "is_archived"), [*LIVE, ("nothing", True), ("junk", True)])
+def test_a_session_whose_lines_cannot_be_read_can_be_deleted_all_the_same(
+    pair, root, what, is_archived
+):
+    if is_archived:
+        pair.archive_session("ill")
+    path = root / ("archive/ill.tar.gz" if is_archived else "sessions/ill/memory.jsonl")
+    path.unlink()
+    if what != "nothing":
+        STRANGE[what](path)
+    pair.close()
+    done = pair.delete_session("ill")
+    assert done.erased_count == 0, "nobody can tell how many there were"
+    assert [one.id for one in pair.list_sessions()] == ["well"]
+    assert not list(root.glob("archive/ill.*"))
+    assert [one.name for one in (root / "sessions").iterdir()] == ["well"]
+
+
+def test_a_backup_of_a_root_with_a_missing_segment_holds_the_rest(pair, root, tmp_path):
+    (root / "sessions/ill/memory.jsonl").unlink()
+    pair.close()
+    done = pair.backup(tmp_path / "copy.tar.gz")
+    (warning,) = done.warnings
+    assert "sessions/ill" in warning
+    assert done.sessions == 2

@@ -63,7 +63,8 @@ def _fail(error: OSError, action: str, advice: str = "") -> NoReturn:
 
 def _pass_over_absence(error: OSError, path: str) -> None:
     """That nothing is there is an answer; every other error is one."""
-    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+    is_absence = isinstance(error, FileNotFoundError | NotADirectoryError)
+    if not is_absence and error.errno != errno.ELOOP:  # below a link that leads to itself
         _fail(error, f"look at {path}")
 
 

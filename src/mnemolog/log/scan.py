@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mnemolog.errors import SessionNotFoundError
+from mnemolog.errors import CorruptionError, SessionNotFoundError
 from mnemolog.fs import Disk, File
 from mnemolog.log import lines
 from mnemolog.log.places import Chain, Place, guard_ident, look
@@ -98,4 +98,7 @@ def _open(disk: Disk, place: Place) -> tuple[File, Chain, list[File]]:
             return guard, chain, chain.open(disk)
         except FileNotFoundError:
             continue
-    raise place.missing()
+    raise CorruptionError(
+        f"A segment of {place.name!r:.200} is missing.",
+        advice="`mnemolog doctor` tells which; restore it from a backup.",
+    )

@@ -6,18 +6,20 @@ it or the state after it.
 
 import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
 
 import msgspec
 
 from mnemolog import fs, paths
 from mnemolog.errors import MnemologError, SessionCorruptError, taken_session
 from mnemolog.fs import Disk
+from mnemolog.fs.lock import Lock
 from mnemolog.log import intents, manifests, runs, sidecars
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.versions import CURRENT, Versions
-from mnemolog.log.writer import Handle, Writer
+from mnemolog.log.writer import Handle, Writer, without_lock
 from mnemolog.model.session import Manifest, Segment
 
 # Work in progress lies beside the sessions under a name that no session can have.
@@ -179,6 +181,23 @@ def _next_generation(
     return msgspec.structs.replace(before, generation=generation, segments=(sealed, active))
 
 
+@contextmanager
+def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
+    """Hold a session's checked lock; unlike a writer's, this needs no manifest and no segment."""
+    deadline = monotonic() + timeout
+    path = f"{folder}/{paths.LOCK}"
+    while True:
+        lock = Lock(disk.open(path, "update"), folder)
+        lock.acquire(deadline)
+        if disk.ident(path) == lock.ident:
+            break
+        lock.release()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def remove(
     disk: Disk,
     writer: Writer,
@@ -195,14 +214,22 @@ def remove(
     """
     gone = f"{paths.SESSIONS}/{GONE}{os.urandom(8).hex()}"
     with intents.noted(disk, {"operation": REMOVE, "folder": gone, **fields}):
-        with writer.locked():
-            sidecars.discard(disk, place.archive.folder)  # or a crash's leftover would count now
-            disk.rename(place.folder, gone)
-            disk.sync_folder(paths.SESSIONS)
+        _move_away(disk, writer, place, gone)
         fs.remove_folder(disk, gone, is_private=True)
         disk.sync_folder(paths.SESSIONS)
         rest(fields)
     writer.forget()
+
+
+def _move_away(disk: Disk, writer: Writer, place: SessionPlace, gone: str) -> None:
+    """Also what can be neither read nor written any more: it must be possible to be rid of it."""
+    try:
+        with locked(disk, place.folder, writer.timeout):
+            sidecars.discard(disk, place.archive.folder)  # or a crash's leftover would count now
+            disk.rename(place.folder, gone)
+            disk.sync_folder(paths.SESSIONS)
+    except FileNotFoundError:
+        raise without_lock(disk, place) from None
 
 
 def finish(disk: Disk, fields: intents.Fields) -> bool:

@@ -19,7 +19,13 @@ from collections.abc import Callable
 from types import TracebackType
 
 from mnemolog import fs
-from mnemolog.errors import CorruptionError, MnemologError, StorageError, StorageIOError
+from mnemolog.errors import (
+    CorruptionError,
+    MnemologError,
+    SessionCorruptError,
+    StorageError,
+    StorageIOError,
+)
 from mnemolog.fs import Disk, File, full
 from mnemolog.fs.lock import Lock
 from mnemolog.log import forks
@@ -46,7 +52,7 @@ class Handle:
         try:
             self.lock = Lock(disk.open(place.lock, "update"), place.name)
         except FileNotFoundError:
-            raise place.missing() from None
+            raise without_lock(disk, place) from None
 
     def is_here(self) -> bool:
         """Whether the lock's path still leads to the lock that is held."""
@@ -121,7 +127,7 @@ class Writer:
     def __init__(self, disk: Disk, place: Place, lock_timeout: float) -> None:
         self.place = place
         self._disk = disk
-        self._timeout = lock_timeout
+        self.timeout = lock_timeout
         self.forget()
         forks.watch(self)
 
@@ -170,7 +176,7 @@ class Writer:
 
     def acquire(self) -> Handle:
         """The handle, with its checked lock held, caught up with what others did."""
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self.timeout
         while True:
             handle = self._handle or self._open()
             handle.lock.acquire(deadline)
@@ -250,6 +256,18 @@ class _Minded(Locked):
         handle: Handle | None = getattr(self, "_handle", None)
         if handle is not None:  # an interrupt came before the lock was given back
             handle.lock.let_go(self._turn)
+
+
+def without_lock(disk: Disk, place: Place) -> MnemologError:
+    """The error for a log whose lock is not there: all of it has gone, or the lock alone."""
+    guard = disk.ident(place.guard)
+    is_alone = guard is not None and disk.ident(place.lock) is None
+    if not is_alone or disk.ident(place.guard) != guard:
+        return place.missing()
+    return SessionCorruptError(
+        f"{place.lock} is missing, and without it nothing is written.",
+        advice="`mnemolog doctor --repair` makes it again.",
+    )
 
 
 def _fate_unknown(action: str, what: str) -> StorageIOError:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mnemolog.errors import SchemaInvalidError, SessionError, StorageFullError
+from mnemolog.errors import SchemaInvalidError, SessionError, StorageError, StorageFullError
 from mnemolog.memory import run_logs
 from mnemolog.memory.base import around
 from mnemolog.memory.returning import Returning
@@ -202,7 +202,7 @@ class Forgetting(Returning):
         log = LogKey("session", session_id)
         ids = {one.target or one.id for one in self._keeper.lines(log)} if verify else set()
         said = list(self._said(log, ids)) if verify and self._may_look_for_words else []
-        count = sum(self._read(session_id, last=0).summary.counts.values())
+        count = self._count(session_id)
         record = self._audited("delete session", session_id, count, reason, {})
         gone = self._keeper.remove(session_id, record)
         tell("session.deleted", session_id, entries=count)
@@ -216,6 +216,13 @@ class Forgetting(Returning):
             if verify
             else None,
         )
+
+    def _count(self, session_id: str) -> int:
+        """How many entries a session has; none of one whose log cannot be read any more."""
+        try:
+            return sum(self._read(session_id, last=0).summary.counts.values())
+        except StorageError:
+            return 0
 
     def _hide(self, session_id: str | None, chosen: Selection, reason: str) -> Deletion:
         where = self._where(session_id)

@@ -10,7 +10,7 @@ import msgspec
 
 from mnemolog import paths
 from mnemolog.embedders import open_embedder
-from mnemolog.errors import CorruptionError, SessionError
+from mnemolog.errors import CorruptionError, SessionError, StorageIOError
 from mnemolog.fs import Disk, File, limits
 from mnemolog.fs.real import RealDisk
 from mnemolog.graph.shelf import FilesShelf
@@ -18,7 +18,7 @@ from mnemolog.index.export import SHAPES
 from mnemolog.index.follow import Follow
 from mnemolog.index.index import Index
 from mnemolog.log import forks
-from mnemolog.log.places import Place, SessionPlace, guard_ident, look
+from mnemolog.log.places import SessionPlace, guard_ident, look
 from mnemolog.model.entry import MARKS, Entry
 from mnemolog.model.query import Hit, Hits, Query
 from mnemolog.model.times import to_moment, to_text
@@ -40,6 +40,7 @@ from mnemolog.ports.keeping import Wiped
 from mnemolog.settings import Decay, Settings
 from mnemolog.stores.files import second
 from mnemolog.stores.files.archiving import listed
+from mnemolog.stores.files.census import is_its_own
 from mnemolog.stores.files.exports import Export
 from mnemolog.stores.files.feed import FilesFeed, entry_at, log_name, place_named
 from mnemolog.stores.files.follower import Files, FilesFollower, moved
@@ -172,7 +173,7 @@ class FilesFinder:
         place = place_named(name)
         held = self._held.get(name)
         if held is None or held[0].ident != guard_ident(self._disk, place):
-            held = self._opened(place)
+            held = self._opened(name)
             self._remember(name, held)
         return held[2] if held is not None and held[1] == generation else []
 
@@ -194,7 +195,8 @@ class FilesFinder:
         while len(self._held) > _MAX_OPEN:
             del self._held[next(iter(self._held))]
 
-    def _opened(self, place: Place) -> Opened | None:
+    def _opened(self, name: str) -> Opened | None:
+        place = place_named(name)
         for _ in range(_TRIES):
             try:
                 guard, chain = look(self._disk, place)
@@ -202,6 +204,10 @@ class FilesFinder:
             except FileNotFoundError:
                 continue  # it went elsewhere just now
             except (SessionError, CorruptionError):
+                break
+            except StorageIOError as error:
+                if not is_its_own(self._disk, name, error):
+                    raise
                 break
         return None  # removed since the index saw it, or damaged
 

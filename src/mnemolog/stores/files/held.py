@@ -72,8 +72,8 @@ class Held:
         return self.key.kind == "session" or self._disk.ident(self.place.guard) is not None
 
     def ensure_exists(self) -> None:
-        """Make the files of a log that begins with its first entry."""
-        if self.exists():
+        """Make the files of a log that begins with its first entry; a lock that went comes back."""
+        if self.exists() and self._disk.ident(self.place.lock) is not None:
             return
         if self.key.kind == "run":
             raise self.place.missing()  # it was made when the run began

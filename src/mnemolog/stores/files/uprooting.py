@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from mnemolog import fs, paths
-from mnemolog.errors import SessionError
+from mnemolog.errors import CorruptionError, SessionError
 from mnemolog.fs import Disk
 from mnemolog.graph import addresses, cutting, plans, redacting, sourcing
 from mnemolog.log.places import Place
@@ -52,7 +52,7 @@ def _is_anything_learned(disk: Disk) -> bool:
 
 
 def _living(disk: Disk, place: Place, ids: Collection[str]) -> set[str]:
-    with suppress(SessionError):
+    with suppress(SessionError, CorruptionError):
         lines = (fed.entry for fed in Scan(disk, place, None))
         return {one.id for one in lines if one.id in ids and one.type not in MARKS}
     return set()

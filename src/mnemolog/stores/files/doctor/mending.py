@@ -1,15 +1,13 @@
 """What mending a session needs: its segments by their names, its lock, a way to set aside."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from time import monotonic
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from mnemolog import fs, paths
 from mnemolog.errors import SessionError, StorageIOError
 from mnemolog.fs import Disk
-from mnemolog.fs.lock import Lock
 from mnemolog.log import manifests
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.entry import Damage
@@ -34,23 +32,6 @@ def chains_in(names: list[str]) -> dict[int, dict[int, str]]:
     for number, name in sorted((number, name) for number, name in found if number):
         chains.setdefault(number[0], {})[number[1]] = name
     return chains
-
-
-@contextmanager
-def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
-    """Hold a session's checked lock; unlike a writer's, this needs no manifest."""
-    deadline = monotonic() + timeout
-    path = f"{folder}/{paths.LOCK}"
-    while True:
-        lock = Lock(disk.open(path, "update"), folder)
-        lock.acquire(deadline)
-        if disk.ident(path) == lock.ident:
-            break
-        lock.release()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 T = TypeVar("T")

@@ -10,14 +10,14 @@ from mnemolog.errors import SessionCorruptError, SessionError
 from mnemolog.fs import Disk
 from mnemolog.fs.real import RealDisk
 from mnemolog.index import database
-from mnemolog.log import lines, manifests, moved
+from mnemolog.log import lines, manifests, moved, sessions
 from mnemolog.log.places import SessionPlace
 from mnemolog.log.versions import MALFORMED
 from mnemolog.model.entry import FORMAT, Entry
 from mnemolog.model.session import Manifest, Segment
 from mnemolog.paths import id_of
 from mnemolog.stores.files.doctor.lines import each_line
-from mnemolog.stores.files.doctor.mending import chains_in, locked, make_lock, set_aside
+from mnemolog.stores.files.doctor.mending import chains_in, make_lock, set_aside
 
 REBUILT = "rebuilt_at"
 _MOST_MISSING = 1000
@@ -62,7 +62,7 @@ def _entries(disk: Disk, path: str) -> Iterator[Entry]:
 def rebuild(disk: Disk, place: SessionPlace, timeout: float, now: str) -> str:
     """Write a new manifest under the lock; the bad one, and what it leaves out, are kept aside."""
     make_lock(disk, place.folder)
-    with locked(disk, place.folder, timeout):
+    with sessions.locked(disk, place.folder, timeout):
         names = disk.list(place.folder)
         if manifests.NAME in names and _is_readable(disk, place):
             return "it can be read again"

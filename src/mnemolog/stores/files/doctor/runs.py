@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from mnemolog.fs import Disk
-from mnemolog.log import runs
+from mnemolog.log import runs, sessions
 from mnemolog.log.places import SessionPlace
 from mnemolog.model.times import to_moment
 from mnemolog.policy.compartments import is_left
 from mnemolog.ports.keeping import LeftRun
 from mnemolog.stores.files.doctor.findings import Case, case
-from mnemolog.stores.files.doctor.mending import at_rest, locked
+from mnemolog.stores.files.doctor.mending import at_rest
 
 
 def check_runs(disk: Disk, place: SessionPlace, lock_timeout: float, now: str) -> Iterator[Case]:
@@ -35,6 +35,6 @@ def _typed(one: LeftRun) -> str:
 
 
 def _sweep(disk: Disk, place: SessionPlace, timeout: float) -> str:
-    with locked(disk, place.folder, timeout):
+    with sessions.locked(disk, place.folder, timeout):
         runs.sweep(disk, place)
     return "overwritten and removed"

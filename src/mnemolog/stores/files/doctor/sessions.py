@@ -22,7 +22,6 @@ from mnemolog.stores.files.doctor.mending import (
     at_rest,
     chains_in,
     is_closed,
-    locked,
     make_lock,
     segment_number,
     set_aside,
@@ -167,7 +166,7 @@ class SessionCheck:
                     yield total
 
     def _remove_orphan(self, name: str) -> str:
-        with locked(self._disk, self._place.folder, self._timeout):
+        with sessions.locked(self._disk, self._place.folder, self._timeout):
             manifest = self._manifest()
             if name not in self._unnamed(manifest):
                 return "it belongs to the session by now"

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from mnemolog import fs, paths
 from mnemolog.errors import (
+    CorruptionError,
     MnemologError,
     SessionError,
     StorageIOError,
@@ -120,7 +121,7 @@ class Backup:
         place = place_named(folder)
         try:
             taken = snapshot.take(self._disk, place, PATIENCE)
-        except (SessionError, StorageIOError) as error:
+        except (CorruptionError, SessionError, StorageIOError) as error:
             if not is_its_own(self._disk, folder, error):
                 raise
             yield from self._without_log(folder, error)
