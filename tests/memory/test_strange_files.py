@@ -72,6 +72,17 @@ def test_maintaining_goes_on_with_the_others_and_says_so(spoiled, root):
     assert list(done.failed) == ([] if can_tell_whose(root) else ["sessions/ill"])
 
 
+def test_hiding_secrets_goes_on_with_the_others_and_says_so(spoiled, root):
+    with Memory.open(root, environ={}, settings={"privacy.redaction": False}) as careless:
+        careless.add_memory("well", content="write to somebody@example.com")
+    assert spoiled.redact(dry_run=True).entries == 1
+    done = spoiled.redact()
+    assert (done.entries, done.kinds) == (1, {"email": 1})
+    assert [name.removeprefix("sessions/") for name in done.failed] == ["ill"]
+    with pytest.raises((SessionCorruptError, StorageIOError)):
+        spoiled.redact("ill")
+
+
 def can_tell_whose(root) -> bool:
     manifest = root / "sessions/ill/manifest.json"
     return not manifest.is_symlink() and manifest.is_file() and manifest.read_text() != "junk"

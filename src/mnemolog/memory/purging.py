@@ -74,7 +74,7 @@ class Purging(Forgetting):
                 with suppress(SessionNotFoundError):  # deleted meanwhile
                     self._purge_log(log, manifest, work)
             except MnemologError as error:  # one that cannot be purged must not keep the others
-                work.left_out(_named(log), error)
+                work.left_out(named(log), error)
             if progress is not None:
                 progress(number, len(logs))
         done = work.report(needs_confirmation)
@@ -128,7 +128,7 @@ class Purging(Forgetting):
             living = self._store.read(log, OWNER).entries
         if manifest is None:
             return Kept(living, hidden)
-        moved = {one.entry.id: one for one in self._moved_out(log.id, is_salvage=True)}
+        moved = {one.entry.id: one for one in self._moved_out(log.id)}
         return Kept(living, hidden, moved, manifest.archived_at)
 
     def _erase_hidden(
@@ -235,7 +235,8 @@ class _Tally:
         return {log.id: count for log, count in self._logs.items() if log.kind == kind}
 
 
-def _named(log: LogKey) -> str:
+def named(log: LogKey) -> str:
+    """What a log is called where it is told that it was left out."""
     return {"session": log.id, "user": f"the log of the user {log.id}"}.get(
         log.kind, "the shared log"
     )

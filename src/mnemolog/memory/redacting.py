@@ -1,14 +1,21 @@
 """Redacting what is stored already: the same rules, applied to every line there is."""
 
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import msgspec
 
-from mnemolog.errors import ConcurrentModificationError, NotAllowedError
+from mnemolog.errors import (
+    ConcurrentModificationError,
+    MnemologError,
+    NotAllowedError,
+    SessionNotFoundError,
+)
 from mnemolog.memory import run_logs
 from mnemolog.memory.forgetting import Forgetting
+from mnemolog.memory.purging import named
 from mnemolog.model.entry import Entry
 from mnemolog.model.forgetting import Redaction
 from mnemolog.model.session import Manifest
@@ -41,17 +48,20 @@ class Redacting(Forgetting):
         if session_id is not None:
             self._manifest(session_id)
         self._for_owner("redact what is stored")
-        found = [one.manifest for one in self._store.sessions(session_id)]
         kinds: Counter[str] = Counter()
+        failed = _Failed(is_strict=session_id is not None)
+        every = self._store.sessions(session_id, left_out=failed.left_out)
+        found = [one.manifest for one in every]
         changed = sessions = 0
         for done, manifest in enumerate(found, 1):
-            redact = self._redact(self._settings(manifest))
-            count = 0 if redact is None else self._redact_session(manifest, redact, kinds, dry_run)
+            count = 0
+            with failed.told(LogKey("session", manifest.session_id)):
+                count = self._redact_session(manifest, kinds, dry_run)
             changed, sessions = changed + count, sessions + bool(count)
             if progress is not None:
                 progress(done, len(found))
         if session_id is None:
-            changed += self._redact_beside(kinds, dry_run)
+            changed += self._redact_beside(kinds, failed, dry_run)
         learned = self._redact_learned(None if session_id is None else found, kinds, dry_run)
         return Redaction(
             entries=changed,
@@ -61,6 +71,7 @@ class Redacting(Forgetting):
             nodes=learned.get("nodes", 0),
             versions=learned.get("versions", 0),
             proposals=learned.get("proposals", 0),
+            failed=failed.reasons,
         )
 
     def _redact_learned(
@@ -79,9 +90,10 @@ class Redacting(Forgetting):
             self._keeper.record(self._audited("redact nodes", None, count, "", {}))
         return found.places
 
-    def _redact_session(
-        self, manifest: Manifest, redact: Redact, kinds: Counter[str], dry_run: bool
-    ) -> int:
+    def _redact_session(self, manifest: Manifest, kinds: Counter[str], dry_run: bool) -> int:
+        redact = self._redact(self._settings(manifest))
+        if redact is None:
+            return 0
         log = LogKey("session", manifest.session_id)
         count = self._redact_log(log, redact, kinds, dry_run)
         for run in run_logs.of_session(self._keeper, manifest.session_id):
@@ -100,13 +112,17 @@ class Redacting(Forgetting):
         self._archive_again(manifest)
         return count + bool(hidden)
 
-    def _redact_beside(self, kinds: Counter[str], dry_run: bool) -> int:
+    def _redact_beside(self, kinds: Counter[str], failed: "_Failed", dry_run: bool) -> int:
         """The shared log, and those of all users."""
         redact = self._redact(self.settings)
         if redact is None:
             return 0
         logs = [SHARED, *(LogKey("user", user) for user in self._keeper.users())]
-        return sum(self._redact_log(log, redact, kinds, dry_run) for log in logs)
+        count = 0
+        for log in logs:
+            with failed.told(log):
+                count += self._redact_log(log, redact, kinds, dry_run)
+        return count
 
     def _redact_log(self, log: LogKey, redact: Redact, kinds: Counter[str], dry_run: bool) -> int:
         dirty: Counter[str] = Counter()
@@ -157,6 +173,29 @@ class Redacting(Forgetting):
         marking = self._marking("tombstone", identifier, where, "")
         since = hidden[0].died or marking.entry.timestamp
         return [revision, Write(msgspec.structs.replace(marking.entry, timestamp=since))]
+
+
+class _Failed:
+    """The logs that stood in the way of hiding; they must not keep the others."""
+
+    def __init__(self, *, is_strict: bool) -> None:
+        self._is_strict = is_strict
+        self.reasons: dict[str, str] = {}
+
+    def left_out(self, name: str, error: MnemologError) -> None:
+        """Say why a log cannot be looked at."""
+        self.reasons[name] = str(error)
+
+    @contextmanager
+    def told(self, log: LogKey) -> Iterator[None]:
+        """Say why a log could not be treated, unless it is the only one that was asked for."""
+        try:
+            yield
+        except MnemologError as error:
+            if self._is_strict:
+                raise
+            if not isinstance(error, SessionNotFoundError):  # deleted meanwhile
+                self.left_out(named(log), error)
 
 
 def _unbounded(storage: Storage) -> Storage:

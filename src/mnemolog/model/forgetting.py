@@ -57,6 +57,8 @@ class Redaction(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int = 0
     versions: int = 0
     proposals: int = 0
+    failed: dict[str, str] = {}
+    """The logs in which nothing could be hidden, and why."""
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):
