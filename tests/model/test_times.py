@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemolog.model.times import hours_between, is_later, normalise, to_moment, to_text
+from mnemolog.model.times import hours_between, is_later, normalise, of_file, to_moment, to_text
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 FIRST, LAST = datetime(1, 1, 2), datetime(9999, 12, 30)  # noqa: DTZ001
@@ -53,3 +53,9 @@ def test_clocks_may_disagree_by_five_minutes():
     assert not is_later("2026-11-15T12:05:00.000Z", to_text(NOON))
     assert is_later("2026-11-15T12:05:00.001Z", to_text(NOON))
     assert not is_later("2026-11-15T11:00:00.000Z", to_text(NOON))
+
+
+def test_a_file_may_be_from_a_year_that_no_calendar_has():
+    assert of_file(1_794_733_200_000_000_000) == "2026-11-15T09:00:00.000Z"
+    assert of_file(10**21).startswith("9999-")
+    assert of_file(-(10**21)).startswith("0001-")

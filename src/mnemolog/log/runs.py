@@ -7,7 +7,6 @@ whoever begins or ends the next one removes it.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from mnemolog import fs, paths
@@ -18,7 +17,7 @@ from mnemolog.log.places import FilePlace, SessionPlace
 from mnemolog.log.tail import last_line
 from mnemolog.log.writer import Writer
 from mnemolog.model.entry import Entry
-from mnemolog.model.times import to_text
+from mnemolog.model.times import of_file
 from mnemolog.ports.keeping import LeftRun
 
 FOLDER = "runs"
@@ -112,7 +111,7 @@ def _left(disk: Disk, session_id: str, path: str) -> LeftRun:
         written = last.written_at
     else:
         status = disk.stat(path)
-        written = to_text(datetime.fromtimestamp(status.mtime_ns / 1e9 if status else 0, UTC))
+        written = of_file(status.mtime_ns if status else 0)
     name = unquote(path.rpartition("/")[2].removesuffix(PASSING).removesuffix(_SUFFIX))
     run_id = known.run_id if known is not None and known.run_id is not None else name
     agent_id = known.agent_id if known is not None else None

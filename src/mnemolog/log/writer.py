@@ -29,7 +29,7 @@ from mnemolog.errors import (
 from mnemolog.fs import Disk, File, full
 from mnemolog.fs.lock import Lock
 from mnemolog.log import forks
-from mnemolog.log.places import Chain, Place, open_guard
+from mnemolog.log.places import Chain, Place, SessionPlace, open_guard
 from mnemolog.log.tail import Tail, check_format
 from mnemolog.model.entry import MAX_SEQ
 
@@ -259,10 +259,11 @@ class _Minded(Locked):
 
 
 def without_lock(disk: Disk, place: Place) -> MnemologError:
-    """The error for a log whose lock is not there: all of it has gone, or the lock alone."""
+    """The error for a log without its lock: all of it has gone, or a session's lock alone."""
     guard = disk.ident(place.guard)
     is_alone = guard is not None and disk.ident(place.lock) is None
-    if not is_alone or disk.ident(place.guard) != guard:
+    is_session = isinstance(place, SessionPlace)
+    if not (is_session and is_alone and disk.ident(place.guard) == guard):
         return place.missing()
     return SessionCorruptError(
         f"{place.lock} is missing, and without it nothing is written.",

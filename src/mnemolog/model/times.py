@@ -50,6 +50,14 @@ def shifted(moment: datetime, **amount: float) -> datetime:
         return end.astimezone(moment.tzinfo)
 
 
+def of_file(nanoseconds: int) -> str:
+    """When a file was changed, as its disk tells; some tell years that no calendar has."""
+    try:
+        return to_text(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
+    except (OverflowError, ValueError, OSError):
+        return to_text(_LAST if nanoseconds > 0 else _FIRST)
+
+
 def local(moment: datetime) -> datetime:
     """A moment as the clocks here show it; as it is where the calendar ends."""
     try:

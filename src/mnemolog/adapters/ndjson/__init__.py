@@ -18,7 +18,7 @@ from mnemolog.log.places import open_guard
 from mnemolog.log.redacting import Redaction
 from mnemolog.log.writer import Writer
 from mnemolog.model.ids import new_session_id
-from mnemolog.model.times import to_text
+from mnemolog.model.times import of_file, to_text
 from mnemolog.policy.redaction import Redactor
 
 __all__ = ["AgentSessions", "Erasure", "Event", "Found", "Saved", "SessionFile"]
@@ -177,7 +177,7 @@ class AgentSessions:
         return SessionFile(
             id=session_id,
             timestamp=time_of(last[0]) if last else None,
-            mtime=to_text(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC)),
+            mtime=of_file(found.mtime_ns),
             size=found.size,
         )
 

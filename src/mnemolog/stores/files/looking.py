@@ -5,7 +5,6 @@ The index shows the same at the cost of what is shown; this is for when there is
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
 from math import ceil
 
 from mnemolog import fs, paths
@@ -15,7 +14,7 @@ from mnemolog.log.fold import Head
 from mnemolog.log.places import Place, look
 from mnemolog.log.reader import View
 from mnemolog.model.inspecting import Bucket, FileFact, RawLine
-from mnemolog.model.times import DAY, to_moment, to_text
+from mnemolog.model.times import DAY, of_file, to_moment
 from mnemolog.policy.access import Viewer, may_change, may_see
 from mnemolog.ports import LogKey, Use
 from mnemolog.ports.looking import Placed, Span, Window
@@ -103,7 +102,7 @@ def _fact(path: str, status: Stat) -> FileFact:
         name=path,
         bytes=status.size,
         mode=f"{status.mode & 0o777:04o}",
-        modified=to_text(datetime.fromtimestamp(status.mtime_ns / 1e9, UTC)),
+        modified=of_file(status.mtime_ns),
     )
 
 
