@@ -182,14 +182,13 @@ def _next_generation(
 
 
 @contextmanager
-def locked(disk: Disk, folder: str, timeout: float) -> Iterator[None]:
+def locked(disk: Disk, place: SessionPlace, timeout: float) -> Iterator[None]:
     """Hold a session's checked lock; unlike a writer's, this needs no manifest and no segment."""
     deadline = monotonic() + timeout
-    path = f"{folder}/{paths.LOCK}"
     while True:
-        lock = Lock(disk.open(path, "update"), folder)
+        lock = Lock(disk.open(place.lock, "update"), place.name)
         lock.acquire(deadline)
-        if disk.ident(path) == lock.ident:
+        if disk.ident(place.lock) == lock.ident:
             break
         lock.release()
     try:
@@ -224,7 +223,7 @@ def remove(
 def _move_away(disk: Disk, writer: Writer, place: SessionPlace, gone: str) -> None:
     """Also what can be neither read nor written any more: it must be possible to be rid of it."""
     try:
-        with locked(disk, place.folder, writer.timeout):
+        with locked(disk, place, writer.timeout):
             sidecars.discard(disk, place.archive.folder)  # or a crash's leftover would count now
             disk.rename(place.folder, gone)
             disk.sync_folder(paths.SESSIONS)

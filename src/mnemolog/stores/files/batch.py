@@ -47,7 +47,7 @@ class Batch:
         self._drafts: list[Draft] = []
         self._given: list[Write] = []
         for write in writes:
-            self._drafts.append(self._draft(write.entry))
+            self._drafts.append(Draft(held.versions.latest(write.entry)))
             if write.is_given or write.entry.target:
                 self._given.append(write)
         # A mark has a target, so where nothing is given there is none.
@@ -57,9 +57,6 @@ class Batch:
         self.warnings: tuple[str, ...] = ()
         self.used = 0
         self.admitted = self.size = 0
-
-    def _draft(self, entry: Entry) -> Draft:
-        return Draft(self._held.versions.latest(entry))
 
     def names(self) -> str:
         """The ids, for an error that must say whose fate is unknown."""
@@ -106,7 +103,8 @@ class Batch:
             revised.append(write.entry.id in known)
             known.add(write.entry.id)
             if write.entry.id in moved:
-                self._drafts[number] = self._draft(_continued(write.entry, moved[write.entry.id]))
+                entry = _continued(write.entry, moved[write.entry.id])
+                self._drafts[number] = Draft(self._held.versions.latest(entry))
         self.revised = tuple(revised)
 
     def _moved(self, heads: Collection[str]) -> dict[str, Entry]:

@@ -62,7 +62,7 @@ def _entries(disk: Disk, path: str) -> Iterator[Entry]:
 def rebuild(disk: Disk, place: SessionPlace, timeout: float, now: str) -> str:
     """Write a new manifest under the lock; the bad one, and what it leaves out, are kept aside."""
     make_lock(disk, place.folder)
-    with sessions.locked(disk, place.folder, timeout):
+    with sessions.locked(disk, place, timeout):
         names = disk.list(place.folder)
         if manifests.NAME in names and _is_readable(disk, place):
             return "it can be read again"

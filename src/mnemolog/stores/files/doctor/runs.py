@@ -35,6 +35,6 @@ def _typed(one: LeftRun) -> str:
 
 
 def _sweep(disk: Disk, place: SessionPlace, timeout: float) -> str:
-    with sessions.locked(disk, place.folder, timeout):
+    with sessions.locked(disk, place, timeout):
         runs.sweep(disk, place)
     return "overwritten and removed"

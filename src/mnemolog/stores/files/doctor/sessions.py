@@ -166,7 +166,7 @@ class SessionCheck:
                     yield total
 
     def _remove_orphan(self, name: str) -> str:
-        with sessions.locked(self._disk, self._place.folder, self._timeout):
+        with sessions.locked(self._disk, self._place, self._timeout):
             manifest = self._manifest()
             if name not in self._unnamed(manifest):
                 return "it belongs to the session by now"
