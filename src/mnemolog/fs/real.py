@@ -62,9 +62,8 @@ def _fail(error: OSError, action: str, advice: str = "") -> NoReturn:
 
 
 def _pass_over_absence(error: OSError, path: str) -> None:
-    """That nothing is there is an answer; every other error is one."""
-    is_absence = isinstance(error, FileNotFoundError | NotADirectoryError)
-    if not is_absence and error.errno != errno.ELOOP:  # below a link that leads to itself
+    """That nothing is there, or only a link to itself, is an answer; other errors are errors."""
+    if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
         _fail(error, f"look at {path}")
 
 
