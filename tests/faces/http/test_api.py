@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -563,3 +564,19 @@ def test_an_error_says_what_was_refused_and_what_to_do(owner, session):
 
 def test_the_page_of_the_api_is_current():
     assert (DOCS / "http.md").read_text() == page.page().rstrip() + "\n"
+
+
+def test_the_first_requests_that_the_page_shows_do_what_it_says(tmp_path):
+    """Each line of its example is sent, by another program than curl."""
+    example = (DOCS / "http.md").read_text().split("```")[1].replace("\n    ", " ")
+    asked = [shlex.split(line)[4:] for line in example.splitlines() if line.startswith("$ curl")]
+    told = []
+    with in_thread(tmp_path / "store") as server, server.client() as client:
+        for address, *body in asked:
+            sent = {"json": json.loads(body[1])} if body else {}
+            method = "POST" if body else "GET"
+            told.append(client.request(method, address.removeprefix("$api"), **sent))
+    assert [one.status_code for one in told] == [201, 201, 200, 201, 200], told[-1].text
+    assert [one["entry"]["id"] for one in told[2].json()["hits"]] == ["db"]
+    assert told[3].json()["outcome"]["receipt"] == {"hidden": 1}
+    assert [one["entry"]["id"] for one in told[4].json()["items"]] == ["db"]

@@ -65,6 +65,12 @@ def test_the_document_tells_of_streams_and_files_what_is_answered(server, owner)
         assert file.headers["content-type"].partition(";")[0] in kinds("/downloads/{ticket}")
 
 
+def test_the_document_tells_what_each_body_is(owner):
+    schemas = owner.get("/openapi.json").json()["components"]["schemas"]
+    assert [name for name, one in schemas.items() if not one.get("description")] == []
+    assert [name for name, one in schemas.items() if "\n " in one["description"]] == []
+
+
 def test_the_document_tells_what_needs_no_token(tmp_path):
     # A server of its own: others may have brought wrong tokens too often for a minute.
     with in_thread(tmp_path / "store") as server, server.client() as owner:

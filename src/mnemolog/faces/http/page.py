@@ -13,6 +13,18 @@ INTRODUCTION = """\
 `mnemolog serve` offers this below `http://127.0.0.1:7077/api/v1`; docs/server.md says how it is
 started and who may come in. The same as an OpenAPI document: `GET /api/v1/openapi.json`.
 
+```
+$ api=http://127.0.0.1:7077/api/v1
+$ token="Authorization: Bearer $(cat ~/pay/.mnemolog/token)"
+$ curl -H "$token" $api/sessions --json '{"session_id": "pay", "user_id": "ann"}'
+$ curl -H "$token" $api/sessions/pay/entries --json '{"id": "db", "type": "decision",
+    "content": {"decision": "Use PostgreSQL", "rationale": "We need ACID"}, "tags": ["database"]}'
+$ curl -H "$token" $api/search --json '{"text": "which database"}'
+$ curl -H "$token" $api/plans --json '{"action": "delete", "run": true,
+    "selector": {"session_id": "pay", "ids": ["db"]}}'
+$ curl -H "$token" $api/hidden
+```
+
 - Every request brings a token: `Authorization: Bearer …`. Only `POST /login` and
   `GET /downloads/…` do without.
 - `Mnemolog-Agent` and `Mnemolog-User` narrow a request to what one agent or user may see. A token

@@ -1,6 +1,6 @@
 """Sessions of a second kind: an agent's NDJSON files, which only know truncation and removal."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from litestar import delete, get, post
@@ -45,7 +45,7 @@ class Cleared(msgspec.Struct, kw_only=True):
 class Events(msgspec.Struct, kw_only=True):
     """The events of a session, in the order of saving."""
 
-    items: list[dict[str, object]]
+    items: list[dict[str, Any]]
     warnings: list[str]
 
 
