@@ -23,7 +23,8 @@ def links_of(known: Resolver, card: Card) -> list[NodeLink]:
         NodeLink(known.resolve(one.target) or one.target, one.context, _is_there(known, one.target))
         for one in card.said
     ]
-    beside = (one for one in card.refs if one not in {link.target for link in found})
+    said = {link.target for link in found}
+    beside = (one for one in card.refs if one not in said)
     return [*found, *(NodeLink(known.resolve(one) or one, "", _is_there(known, one))
                       for one in beside)]  # fmt: skip
 

@@ -11,10 +11,8 @@ from mnemolog.policy import front_matter
 
 _LINK = re.compile(r"\[\[([^\[\]\n|#]*)(#[^\[\]\n|]*)?(\|[^\[\]\n]*)?\]\]")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}+(?![^`]*`)|~~~+)")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
 _LONGEST = 240
-# In a longer line, looking for code would take too long.
-_LONGEST_CODE = 2000
 
 
 class Said(NamedTuple):
@@ -27,9 +25,9 @@ class Said(NamedTuple):
 def said_in(body: str) -> Iterator[Said]:
     """The links of a body, in order; what stands in code is none."""
     for line in _prose(body):
-        for found in _LINK.finditer(line):
-            if found[1].strip():
-                yield Said(found[1].strip(), shown(line))
+        targets = [found[1].strip() for found in _LINK.finditer(line)]
+        context = shown(line) if any(targets) else ""  # once: a line may hold very many
+        yield from (Said(target, context) for target in targets if target)
 
 
 def _prose(body: str) -> Iterator[str]:
@@ -51,13 +49,31 @@ def _rows(body: str) -> Iterator[list[str]]:
 
 
 def _pieces(line: str) -> list[str]:
-    if "`" not in line or len(line) > _LONGEST_CODE:
-        return [line]
+    """A line as prose and code in turn."""
     found, at = [], 0
-    for code in _CODE.finditer(line):
-        found += [line[at : code.start()], code[0]]
-        at = code.end()
+    for start, end in _code(line):
+        found += [line[at:start], line[start:end]]
+        at = end
     return [*found, line[at:]]
+
+
+def _code(line: str) -> Iterator[tuple[int, int]]:
+    """Where code stands in a line: between two runs of so many backticks each.
+
+    From the end on, each run learns which one is the next of its length: looking for it again and
+    again takes a minute for a megabyte of runs that nothing closes.
+    """
+    runs = [run.span() for run in _TICKS.finditer(line)]
+    later: dict[int, int] = {}
+    closing = []
+    for start, end in reversed(runs):
+        closing.append(later.get(end - start, 0))
+        later[end - start] = end
+    at = 0
+    for (start, _), end in zip(runs, reversed(closing), strict=True):
+        if end and start >= at:
+            yield start, end
+            at = end
 
 
 def shown(line: str) -> str:
