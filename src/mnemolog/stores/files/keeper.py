@@ -176,9 +176,8 @@ class FilesKeeper:
             return compacting.compact(self._disk, held.writer, place, judge, now)
 
         done = self._at_home(held, work)
-        mark(
-            self._disk, log_name(held.key)
-        )  # what the index counts has changed, with no line added
+        # What the index counts has changed, though no line was added.
+        mark(self._disk, log_name(held.key))
         return done
 
     def tidy(self, log: LogKey, least: int, now: str) -> Compacted:
