@@ -138,6 +138,22 @@ def test_what_goes_into_a_pipe_is_not_taken_by_the_progress_bar(environ, memory,
 
 
 @pytest.mark.parametrize(
+    ("words", "asked"),
+    [(["node", "write", "topics/tea"], "Type the text; Ctrl-D"), (["add", "-"], "Type entries as")],
+)
+def test_whoever_types_the_input_is_told_what_is_waited_for(environ, memory, words, asked):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*COMMAND, *words], stdin=theirs, stderr=subprocess.PIPE, env=environ,
+                          text=True) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert asked in process.stderr.readline()
+        os.write(ours, b"\x04")
+        process.wait(WAIT)
+    os.close(ours)
+    os.close(theirs)
+
+
+@pytest.mark.parametrize(
     ("words", "code"),
     [(["sessions"], 0), (["show", "nobody"], 6), (["fly"], 2), (["add", "--entry", "{"], 5)],
 )

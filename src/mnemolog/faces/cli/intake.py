@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import click
 
 from mnemolog.errors import InputError, InvalidFormatError
+from mnemolog.faces.cli import screen
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -69,8 +70,15 @@ def corrected(entry: "Entry", text: str) -> str | dict[str, Any]:
     raise click.UsageError(f"TEXT says too little of {what}: use `add --entry`.")
 
 
+def ask_to_type(source: BinaryIO, what: str) -> None:
+    """Tell somebody at a terminal what is waited for, and how it ends."""
+    if source.isatty():
+        screen.say(f"Type {what}; Ctrl-D on a line of its own ends it.", err=True)
+
+
 def text_in(source: BinaryIO) -> str:
     """All that a file or the input says."""
+    ask_to_type(source, "the text")
     try:
         return source.read().decode()
     except UnicodeDecodeError:

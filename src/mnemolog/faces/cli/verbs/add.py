@@ -106,6 +106,7 @@ def _add_lines(call: Call, session: str | None, create: bool) -> None:
     warnings: Counter[str] = Counter()
     session_id: str | None = None
     is_new = False
+    intake.ask_to_type(sys.stdin.buffer, "entries as JSON, one on a line")
     with call.memory(make=True) as memory, progress("adding") as bar:
         for batch in intake.batches(sys.stdin.buffer):
             found = intake.records(batch, stored.total())
