@@ -257,6 +257,17 @@ def test_deleting_by_topic_counts(memory, sid):
     assert set(living(memory, sid)) == {"c1", "c3", "f2", "p1", "n1"}
 
 
+def test_deleting_by_topic_reaches_what_a_search_by_topic_finds(memory, sid):
+    for topic in ("tea", "tea.green", "team"):
+        memory.add_conversation(sid, id=topic, role="user", content="x", context={"topic": topic})
+        memory.add_memory(sid, id=f"{topic}-tag", content="x", tags=[topic])
+    found = {hit.entry.id for hit in memory.search_by_topic(sid, "tea")}
+    assert found == {"tea", "tea-tag", "tea.green", "tea.green-tag"}
+    assert memory.delete_memories_by_topic(sid, "tea") == 4
+    assert memory.search_by_topic(sid, "tea") == []
+    assert set(living(memory, sid)) == {"team", "team-tag"}
+
+
 @pytest.mark.req("S002-051", "S002-098")
 def test_deleting_by_time_counts_and_includes_both_ends(memory, sid):
     write(memory, sid)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mnemolog.index import tokens
-from mnemolog.index.intake import topics
 from mnemolog.model.entry import Entry
+from mnemolog.policy.filters import topics
 from mnemolog.policy.importance import importance
 
 VERSION = 1

@@ -18,6 +18,7 @@ from mnemolog.index.crew import Crew
 from mnemolog.index.rounds import Round
 from mnemolog.model.entry import MARKS, SCOPES, Entry
 from mnemolog.model.times import to_moment
+from mnemolog.policy.filters import topics
 from mnemolog.policy.importance import importance
 from mnemolog.ports import Fed, Use
 
@@ -39,12 +40,6 @@ def beside(entry: Entry) -> str:
 def spoken(entry: Entry) -> str:
     """Who spoke and what was said; what an embedding is made of."""
     return f"{entry.agent_id or entry.role or ''} {entry.text}".strip()
-
-
-def topics(entry: Entry) -> list[str]:
-    """What an entry is about: its tags, and the topic of its context."""
-    topic = entry.context.get("topic")
-    return list(dict.fromkeys([*entry.tags, *([topic] if isinstance(topic, str) else [])]))
 
 
 @lru_cache(maxsize=1024)

@@ -40,6 +40,13 @@ def matches(entry: Entry, filters: Mapping[str, Any]) -> bool:
     return all(_passes(entry, name, wanted) for name, wanted in filters.items())
 
 
+def topics(entry: Entry) -> tuple[str, ...]:
+    """What an entry is about: its tags, and the topic of its context."""
+    topic = entry.context.get("topic")
+    own = (topic,) if isinstance(topic, str) else ()
+    return tuple(dict.fromkeys((*entry.tags, *own)))
+
+
 def has_tag(tags: tuple[str, ...], wanted: str) -> bool:
     """Whether a tag or one of its children is there: `security` finds `security.login`."""
     return any(tag == wanted or tag.startswith(f"{wanted}.") for tag in tags)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mnemolog.model.entry import Entry
 from mnemolog.model.query import Hit, Query
-from mnemolog.policy.filters import has_tag
+from mnemolog.policy.filters import has_tag, topics
 from mnemolog.policy.importance import importance
 from mnemolog.policy.words import UNSPACED, letters
 
@@ -70,10 +70,9 @@ def _passes(entry: Entry, query: Query) -> bool:
 
 
 def _passes_tags(entry: Entry, query: Query) -> bool:
-    topic = entry.context.get("topic")
-    topics = (*entry.tags, topic) if isinstance(topic, str) else entry.tags
+    own = topics(entry)
     return (
-        (not query.tags or any(has_tag(topics, tag) for tag in query.tags))
-        and all(has_tag(topics, tag) for tag in query.all_tags)
-        and not any(has_tag(topics, tag) for tag in query.exclude_tags)
+        (not query.tags or any(has_tag(own, tag) for tag in query.tags))
+        and all(has_tag(own, tag) for tag in query.all_tags)
+        and not any(has_tag(own, tag) for tag in query.exclude_tags)
     )

@@ -69,8 +69,8 @@ def select(
 
 
 def is_about(entry: Entry, topic: str) -> bool:
-    """Whether an entry has the topic as a tag, above one of its tags, or in its context."""
-    return filters.has_tag(entry.tags, topic) or entry.context.get("topic") == topic
+    """Whether an entry has the topic, or one below it, as a tag or in its context."""
+    return filters.has_tag(filters.topics(entry), topic)
 
 
 def _is_open(value: object) -> bool:
