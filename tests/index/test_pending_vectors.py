@@ -100,6 +100,31 @@ def test_a_search_before_a_bulk_load_is_embedded_says_so_and_finds_by_words(wait
     assert len(held.calls[0]) == AT_ONCE, "a few of the texts; the others follow"
 
 
+class Sorting(Held):
+    """Knows what is about flowers from what is not."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        super().embed(texts)
+        return np.array([[1, 0] if "rose" in text else [0, 1] for text in texts], np.float32)
+
+
+def test_what_waits_for_its_vector_does_not_come_after_all_that_has_one(root, clock):
+    """It holds every word that is asked for, and the others, which mean the same, but one."""
+    held = Sorting()
+    with Memory.open(root, clock=clock, environ={}, embedder=held) as memory:
+        sid = memory.create_session().id
+        memory.add_many(sid, [{"content": text} for text in ("a rose bed", "something else") * 2])
+        assert memory.query(sid, text="rose").semantic == "ready"
+        memory.add_many(sid, [{"content": "something else"}] * AT_ONCE)
+        memory.add_memory(sid, id="new", content="a rose bed like a zebra")
+        found = memory.query(sid, text="rose bed zebra")
+        held.is_free.set()
+        assert found.semantic == "pending"
+        assert ids(found)[0] == "new"
+        until_ready(memory, sid)
+        assert ids(memory.query(sid, text="rose bed zebra"))[0] == "new"
+
+
 def words(*embedders: Slow) -> list[str]:
     """The first words of what was embedded, but for questions."""
     texts = [text for one in embedders for text in one.embedded]

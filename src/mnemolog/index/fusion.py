@@ -110,12 +110,14 @@ def fuse(
     np.multiply(words, np.float32(weights.words / most_words), out=lexical[:-1])
     if meaning is not None:
         _lift(meaning, meaning.scores, weights.meaning, semantic[:-1])
+        _presume(snapshot.embedded, lexical, semantic, weights)
     around = rows = _pool(snapshot, mask, mask, most, (lexical, semantic))
     if wanted is not mask:
         more = _pool(snapshot, mask, wanted, most, (lexical, semantic))
         rows = _each(snapshot, around, more)
     if meaning is not None and not meaning.is_filled:
         _fill(snapshot, mask, meaning, rows, semantic, weights.meaning)
+        _presume(snapshot.embedded, lexical, semantic, weights)
     is_all = rows is around
     rows = rows if is_all else rows[wanted[rows]]
     own_words, own_meaning = lexical[rows], semantic[rows]
@@ -148,6 +150,11 @@ def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> N
     np.minimum(lifted, np.float32(weight), out=lifted)
     np.maximum(lifted, 0.0, out=lifted)
     lifted *= scores >= UNLIKE
+
+
+def _presume(first: int, lexical: Floats, semantic: Floats, weights: Weights) -> None:
+    """What waits for its vector means what its words say: else all that has one came before it."""
+    semantic[first:] = lexical[first:] * np.float32(weights.meaning / weights.words)
 
 
 def _fill(
