@@ -198,13 +198,14 @@ def test_an_edited_sidecar_costs_its_session_alone(root, memory, clock):
         assert "well" in [one.id for one in opened.list_sessions()]
 
 
-def test_a_line_that_lies_too_deep_is_damage(root, memory, sid, folder):
+@pytest.mark.parametrize("depth", [200, 900, 5000])
+def test_a_line_that_lies_too_deep_is_damage(root, memory, sid, folder, depth):
     memory.add_conversation(sid, role="user", content="We need ACID.")
     log = folder / "memory.jsonl"
     deep = (
         log.read_bytes()
         .partition(b',"seq":')[0]
-        .replace(b'"We need ACID."', b'{"a":' * 5000 + b"1" + b"}" * 5000)
+        .replace(b'"We need ACID."', b'{"a":' * depth + b"1" + b"}" * depth)
     )
     head = deep + b',"seq":2'
     with log.open("ab") as file:

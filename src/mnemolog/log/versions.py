@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mnemolog.model.entry import Entry
+from mnemolog.model.plain import is_too_deep
 from mnemolog.model.session import Manifest
 
 Fields = dict[str, Any]
@@ -26,7 +27,7 @@ OLDEST = "oldest_format"
 
 MALFORMED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises: also for what lies too deep to be a line or a manifest of ours."""
-_decode = msgspec.json.Decoder(Fields).decode
+_decode_fields = msgspec.json.Decoder(Fields).decode
 # What the library knows of a type is made when it is first used; two threads that are first at the
 # same time crash the process. A decoder that nobody needs makes it here, where there is one thread.
 _KNOWN = msgspec.json.Decoder(Manifest)
@@ -55,7 +56,7 @@ class Versions:
     def entry(self, line: bytes) -> Entry | None:
         """Decode a line of any version; None if it is not one of ours."""
         try:
-            found = self._decode_record(line)
+            found = self._decode_record(_flat(line))
             if found.v >= self.current:
                 return found if found.seq else None
         except MALFORMED:
@@ -65,7 +66,7 @@ class Versions:
             return None
         try:
             found = msgspec.convert(fields, self._record)
-        except (msgspec.ValidationError, RecursionError):
+        except msgspec.ValidationError:
             return None
         return found if found.seq else None
 
@@ -126,6 +127,17 @@ class Versions:
     def is_settled(self, manifest: Manifest) -> bool:
         """Whether a manifest says that its log needs no migration."""
         return manifest.v >= self.current and OLDEST not in manifest.markers
+
+
+def _flat(content: bytes) -> bytes:
+    """The same bytes; refuses what is nested too deep to be gone through."""
+    if is_too_deep(content):
+        raise msgspec.DecodeError("it is nested too deep")
+    return content
+
+
+def _decode(content: bytes) -> Fields:
+    return _decode_fields(_flat(content))
 
 
 def _spelled(fields: Fields) -> Fields | None:

@@ -130,10 +130,7 @@ class Vetted:
         _expect(is_last, "a segment is shorter than it says")
 
     def _take_line(self, line: bytes) -> str:
-        try:
-            entry = lines.entry(line, self._versions)
-        except RecursionError:
-            entry = None
+        entry = lines.entry(line, self._versions)
         if entry is None:
             raise InvalidFormatError("A line has a right sum, but is no entry.")
         _expect(entry.v <= self._versions.current, f"a line has the newer format {entry.v}")

@@ -8,6 +8,11 @@ from typing import Any
 from mnemolog.errors import InvalidFormatError, SchemaInvalidError, kind_of, shown
 
 MAX_DEPTH = 64
+# What stands around a value adds a few levels. Where Python would give up differs from version to
+# version, and from one program to another.
+_DEEPEST = 2 * MAX_DEPTH
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BRACKET = re.compile(rb"[\[{\]}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_SEGMENT = 32
 _TAG = re.compile(rf"[\w-]{{1,{MAX_SEGMENT}}}(\.[\w-]{{1,{MAX_SEGMENT}}}){{0,15}}")
@@ -41,6 +46,18 @@ def plain(value: object, where: str, notes: list[str], depth: int = 0) -> Any:
         advice="Use strings, numbers, booleans, null, lists and objects.",
         field=where,
     )
+
+
+def is_too_deep(json: bytes) -> bool:
+    """Whether JSON is nested deeper than any that is written here."""
+    if json.count(b"{") + json.count(b"[") <= _DEEPEST:
+        return False
+    depth = 0
+    for bracket in _BRACKET.findall(_TEXT.sub(b"", json)):
+        depth += 1 if bracket in b"{[" else -1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def plain_text(value: str, notes: list[str]) -> str:
