@@ -71,6 +71,13 @@ def test_a_shortened_entry_fits_and_says_that_it_was_cut(one, budget):
     assert not text or text.endswith(" […]")
 
 
+@pytest.mark.parametrize("budget", range(45, 60))
+def test_a_cut_leaves_no_line_without_its_mark(budget):
+    lines = shortened(entry("word\u2028" * 300), budget).split("\n")
+    assert len(lines) > 3
+    assert all(line.startswith("  | ") for line in lines[1:])
+
+
 @pytest.mark.parametrize("budget", [400, 1000, 2000])
 def test_of_long_texts_without_spaces_their_passages_are_shown(budget):
     filler = "我们决定使用数据库来存储所有的日志文件并且每天晚上备份一次，" * 20

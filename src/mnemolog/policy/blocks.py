@@ -127,7 +127,9 @@ def _shortened(entry: Entry, text: str, room: int, describe: Describe) -> str:
     room -= len(_CUT.encode())
     if room - len(f"- {describe(entry)}\n".encode()) < _SHORTEST_CUT:
         return ""
-    return _rendered(entry, text, describe).encode()[:room].decode("utf-8", "ignore") + _CUT
+    cut = _rendered(entry, text, describe).encode()[:room].decode("utf-8", "ignore")
+    before, _, last = cut.rpartition("\n")
+    return (cut if last.strip() else before) + _CUT  # never within what marks a line as quoted
 
 
 def assemble(
