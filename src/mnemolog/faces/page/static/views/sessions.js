@@ -23,7 +23,7 @@ const COLUMNS = [
   { name: "status", label: "state", cell: (one) => html`<span class="state" data-state=${one.state}>${one.state}</span>` },
   { name: "last", label: "last entry", cell: (one) => html`<time datetime=${one.last_entry_at} title=${whole(one.last_entry_at)}>${ago(one.last_entry_at)}</time>` },
   { name: "entries", label: "entries", cell: (one) => html`<span class="many">${count(one.entries)}</span> <${Strip} types=${one.by_type} />` },
-  { name: "size", label: "size", isNumber: true, cell: (one) => html`<span title=${`of ${bytes(one.limit_bytes)}`}>${bytes(one.size_bytes)}${one.limit_bytes > 0 && html` <span class="share quiet">${one.size_bytes >= one.limit_bytes / 100 && percent(one.size_bytes / one.limit_bytes)}</span>`}</span>` },
+  { name: "size", label: html`size <span class="share"></span>`, isNumber: true, cell: (one) => html`<span title=${`of ${bytes(one.limit_bytes)}`}>${bytes(one.size_bytes)}${one.limit_bytes > 0 && html` <span class="share quiet">${one.size_bytes >= one.limit_bytes / 100 && percent(one.size_bytes / one.limit_bytes)}</span>`}</span>` },
 ];
 
 const asked = () => {
