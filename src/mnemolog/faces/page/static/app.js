@@ -33,7 +33,6 @@ function viewOf([first, , third, fourth]) {
   return first in VIEWS && !["session", "entry", "signin", "lost"].includes(first) ? first : "lost";
 }
 
-/** @type {any} */
 const failed = signal(null);
 
 function View({ name }) {

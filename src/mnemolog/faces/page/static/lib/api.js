@@ -4,10 +4,10 @@ import { route } from "./route.js";
 
 const KEY = "mnemolog.token";
 
-/** Who we are to the server; null until known, false when signed out. @type {any} */
+/** Who we are to the server; null until known, false when signed out. */
 export const me = signal(null);
 
-/** Why a link did not sign in. @type {any} */
+/** Why a link did not sign in. */
 export const refused = signal(null);
 
 /** What the server refused, with what to do about it. */

@@ -26,7 +26,6 @@ let isReady = false, next = 1;
 const queue = [];
 /** @type {Map<string, any>} */
 const known = new Map();
-/** @type {any} */
 let timer = 0;
 
 /** The tokens of a text; null when it is too long, too slow or too odd to be read. @param {string} text @returns {Promise<any[] | null>} */

@@ -58,7 +58,7 @@ export const Choice = ({ name, label, options }) => html`<${Select} label=${labe
 /** A text in the URL, changed a moment after the last letter. */
 export function Words({ name, label, placeholder }) {
   const [text, type] = useState(route.value.query[name] ?? "");
-  const timer = useRef(/** @type {any} */ (0));
+  const timer = useRef(0);
   useEffect(() => { type(route.value.query[name] ?? ""); }, [route.value.query[name]]);
   const typed = (event) => {
     const value = event.currentTarget.value;

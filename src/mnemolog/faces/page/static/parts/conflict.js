@@ -15,7 +15,7 @@ const WHERE = { both: "on both sides", mine: "by you", theirs: "there", agreed: 
  * @param {string} [verb] */
 export function useMeeting(write, meet, verb) {
   const { isBusy, trouble, run } = useTask();
-  const [met, differ] = useState(/** @type {any} */ (null));
+  const [met, differ] = useState(null);
   const save = (text, mark) => run(async () => {
     try { await write(text, mark); } catch (error) {
       if (error.status !== 412 && error.code !== "E_CONCURRENT_MOD") throw error;

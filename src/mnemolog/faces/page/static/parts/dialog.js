@@ -4,7 +4,6 @@ import { typing } from "../lib/format.js";
 import { sending, useTask } from "../lib/load.js";
 import { Trouble } from "./trouble.js";
 
-/** @type {any} */
 const open = signal(null);
 let next = 1;
 

@@ -30,7 +30,7 @@ export function Feed({ session, types, days, place, jump, onSeen }) {
   const keepPlace = () => { wasAtEnd.current = isAtEnd(); anchor.current = firstSeen(); };
   useEffect(() => { reading.current = () => (isAtEnd() ? null : firstSeen()); return () => { reading.current = null; }; }, []);
   const line = useTimeline(session, { types, hidden: hidden === "1", at: at ?? left.current?.entry }, { isAtEnd, keepPlace });
-  const now = useRef(/** @type {any} */ ({}));
+  const now = useRef();
   now.current = { line, active, days };
   const standAt = (kept) => { const one = kept && find(kept.entry); if (one) scrollBy(0, one.getBoundingClientRect().top - kept.from); return one; };
   const find = (id) => articles(box.current).find((one) => one.dataset.entry === id);

@@ -13,7 +13,7 @@ export function Grid({ label, columns, rows, total, keyOf, open, chosen, choose,
   const [height, setHeight] = useState(tall);
   const from = useRef(0), wanted = useRef(/** @type {number | null} */ (null));
   const view = useVirtual(rows.length, height, body);
-  const now = useRef(/** @type {any} */ ({}));
+  const now = useRef();
   now.current = { at, rows, chosen };
   useEffect(() => {
     const look = () => setHeight(tall());

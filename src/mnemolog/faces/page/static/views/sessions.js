@@ -37,7 +37,7 @@ function useSessions() {
   const load = useGet("/sessions", query);
   const [list, set] = useState();
   const [fresh, notice] = useState(0);
-  const isFetching = useRef(false), timer = useRef(/** @type {any} */ (0)), mark = useRef(0);
+  const isFetching = useRef(false), timer = useRef(0), mark = useRef(0);
   useEffect(() => { if (load.value) { set(load.value); notice(0); mark.current += 1; } }, [load.value]);
   const more = async () => {
     if (isFetching.current || !list?.next_cursor) return;
