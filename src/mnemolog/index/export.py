@@ -18,7 +18,7 @@ from mnemolog.policy.importance import importance
 VERSION = 1
 
 
-class Placed(NamedTuple):
+class Exported(NamedTuple):
     """An entry, where its line lies, how relevant it is now, whatever is asked, and its decay."""
 
     entry: Entry
@@ -29,12 +29,12 @@ class Placed(NamedTuple):
     decay: float
 
 
-class Known(NamedTuple):
+class Indexed(NamedTuple):
     """What the index knows of one session; its entries in the order of the log."""
 
     session_id: str
     created_at: str
-    entries: Sequence[Placed]
+    entries: Sequence[Exported]
 
     @property
     def updated_at(self) -> str:
@@ -42,7 +42,7 @@ class Known(NamedTuple):
         return max([self.created_at, *(one.entry.written_at for one in self.entries)])
 
 
-def inverted(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]:
+def inverted(sessions: Sequence[Indexed], session_id: str | None) -> dict[str, Any]:
     """From words, topics and hours to ids; of one session, or of all."""
     return {
         "session_id": session_id,
@@ -54,7 +54,7 @@ def inverted(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any
     }
 
 
-def entries(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]:
+def entries(sessions: Sequence[Indexed], session_id: str | None) -> dict[str, Any]:
     """From ids to entries, and from tags and types to ids; of one session, or of all."""
     placed = {
         one.session_id: {each.entry.id: _facts(each) for each in one.entries} for one in sessions
@@ -68,7 +68,7 @@ def entries(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]
     }
 
 
-def decays(sessions: Sequence[Known], session_id: str | None) -> dict[str, Any]:
+def decays(sessions: Sequence[Indexed], session_id: str | None) -> dict[str, Any]:
     """From ids to what age has left of each entry; of one session, or of all."""
     found = {
         one.session_id: {each.entry.id: each.decay for each in one.entries} for one in sessions
@@ -93,7 +93,9 @@ def words(entry: Entry) -> list[str]:
 
 
 def _by(
-    sessions: Sequence[Known], session_id: str | None, keys: Callable[[Entry], Iterable[str]]
+    sessions: Sequence[Indexed],
+    session_id: str | None,
+    keys: Callable[[Entry], Iterable[str]],
 ) -> dict[str, Any]:
     found: dict[str, dict[str, list[str]]] = {}
     for one in sessions:
@@ -104,7 +106,7 @@ def _by(
     return {key: ids if session_id is None else ids[session_id] for key, ids in ordered}
 
 
-def _facts(one: Placed) -> dict[str, Any]:
+def _facts(one: Exported) -> dict[str, Any]:
     entry = one.entry
     return {
         "file": one.file,

@@ -8,7 +8,7 @@ from itertools import groupby
 from mnemolog import paths
 from mnemolog.errors import ConcurrentModificationError, SessionError
 from mnemolog.fs import Disk
-from mnemolog.index.export import Known, Placed
+from mnemolog.index.export import Exported, Indexed
 from mnemolog.index.index import Index
 from mnemolog.log.places import SessionPlace, facts
 from mnemolog.model.query import Query
@@ -32,7 +32,9 @@ class Export:
         self._index = index
         self._read = read
 
-    def sessions(self, viewer: Viewer, log: str | None, now: datetime, decay: Decay) -> list[Known]:
+    def sessions(
+        self, viewer: Viewer, log: str | None, now: datetime, decay: Decay
+    ) -> list[Indexed]:
         """What is known of one session, or of each that holds something the viewer may see."""
         for _ in range(_TRIES):
             found = self._index.search(_ALL, viewer, log, now, decay).candidates
@@ -47,7 +49,7 @@ class Export:
             "A session was rewritten each time it was read.", advice="Try again."
         )
 
-    def _known(self, name: str, found: list[Candidate], files: Files) -> Known | None:
+    def _known(self, name: str, found: list[Candidate], files: Files) -> Indexed | None:
         if not name.startswith(f"{paths.SESSIONS}/"):
             return None  # a user's own log and the shared one belong to no session
         place = SessionPlace(name, name)
@@ -56,9 +58,11 @@ class Export:
         except SessionError:
             return None  # removed meanwhile
         placed = list(self._placed(manifest, found, files))
-        return Known(manifest.session_id, manifest.created_at, placed)
+        return Indexed(manifest.session_id, manifest.created_at, placed)
 
-    def _placed(self, manifest: Manifest, found: list[Candidate], files: Files) -> Iterator[Placed]:
+    def _placed(
+        self, manifest: Manifest, found: list[Candidate], files: Files
+    ) -> Iterator[Exported]:
         for segment, group in groupby(found, lambda one: one.spot.segment):
             at, line = 0, 1
             for spot, relevance, why in group:
@@ -69,4 +73,4 @@ class Export:
                 line += file.read(at, spot.offset - at).count(b"\n")
                 at = spot.offset
                 name = manifest.segments[segment].name
-                yield Placed(entry, name, line, spot.offset, relevance, why["decay"])
+                yield Exported(entry, name, line, spot.offset, relevance, why["decay"])
