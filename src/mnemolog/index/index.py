@@ -1,6 +1,5 @@
 """The index as a whole: caught up when it is asked, thrown away when it does not fit."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -153,7 +152,7 @@ class Index:
                 except mending.TROUBLE as error:
                     trouble = error
                 there = database.ident(self._folder)
-                if there != self._tried or (there is None and isinstance(trouble, sqlite3.Error)):
+                if there != self._tried or (there is None and mending.lost_its_files(trouble)):
                     continue  # another one was there first, or took away what was being made
                 if not mending.is_damaged(trouble):
                     break

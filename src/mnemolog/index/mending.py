@@ -23,6 +23,11 @@ def is_damaged(error: Exception) -> bool:
     return not isinstance(error, PermissionError)
 
 
+def lost_its_files(error: Exception) -> bool:
+    """Whether SQLite failed at its files, as it does where somebody takes them away."""
+    return isinstance(error, sqlite3.Error) and not _is_full(error)
+
+
 def told(error: Exception) -> MnemologError:
     """The error in our own words."""
     if _of_sqlite(error) in _LOCKED:
