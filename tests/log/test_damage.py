@@ -280,6 +280,14 @@ def test_a_rewrite_leaves_damage_behind_and_what_it_hides_hidden(memory, sid, lo
     assert contents(memory, sid) == ["a secret plan", "another plan"]
 
 
+def test_a_rewrite_keeps_hidden_what_a_line_out_of_order_hides(memory, sid, log):
+    log.write_bytes(build(9, "m1", "hidden") + mark(2, "tombstone", "m1") + build(3, "m2", "two"))
+    assert contents(memory, sid) == ["two"]
+    memory.compact_session(sid)
+    assert contents(memory, sid) == ["two"]
+    assert memory.undelete(sid, ["m1"]).ids == ("m1",)
+
+
 def test_damage_hides_nothing_that_no_whole_tombstone_named(memory, sid, log):
     for bad in (
         spoiled(build(2, "m2", {"target": "m1"}), b"sha256:"),

@@ -71,5 +71,5 @@ class Contents:
             return False
         head = self.heads.get(entry.target or entry.id)
         if entry.type == "tombstone":
-            return head is not None and head.died == entry.written_at and head.seq < entry.seq
+            return head is not None and head.died == entry.written_at
         return head is not None and head.seq == entry.seq
