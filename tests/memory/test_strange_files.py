@@ -260,6 +260,7 @@ def test_a_session_that_lost_its_lock_is_not_said_to_be_missing(pair, root):
         with pytest.raises(SessionCorruptError, match="lock is missing") as caught:
             work()
         assert "doctor --repair" in caught.value.advice
+    assert not list((root / "intents").glob("*.json")), "what was refused is not done later"
     assert len(pair.get_entries("ill")) == 1
     done = {one.finding.code: one.done for one in repair(visit_root(str(root), {}))}
     assert done["lock_missing"] == "made"

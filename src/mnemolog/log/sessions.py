@@ -212,8 +212,14 @@ def remove(
     its path gone, and does not write into a file that nobody will read.
     """
     gone = f"{paths.SESSIONS}/{GONE}{os.urandom(8).hex()}"
-    with intents.noted(disk, {"operation": REMOVE, "folder": gone, **fields}):
+    is_away = False
+
+    def has_begun() -> bool:
+        return is_away or disk.ident(gone) is not None
+
+    with intents.noted(disk, {"operation": REMOVE, "folder": gone, **fields}, has_begun):
         _move_away(disk, writer, place, gone)
+        is_away = True
         fs.remove_folder(disk, gone, is_private=True)
         disk.sync_folder(paths.SESSIONS)
         rest(fields)
