@@ -292,8 +292,9 @@ def test_a_session_whose_lines_cannot_be_read_can_be_deleted_all_the_same(
     if what != "nothing":
         STRANGE[what](path)
     pair.close()
-    done = pair.delete_session("ill")
+    done = pair.delete_session("ill", verify=True)
     assert done.erased_count == 0, "nobody can tell how many there were"
+    assert done.verification is None, "nor prove that they are gone"
     assert [one.id for one in pair.list_sessions()] == ["well"]
     assert not list(root.glob("archive/ill.*"))
     assert [one.name for one in (root / "sessions").iterdir()] == ["well"]

@@ -269,7 +269,10 @@ class MemoryVerbs:
         verify: bool = False,
         progress: Progress | None = None,
     ) -> Erasure:
-        """Remove a session and everything in it for good; not for agents."""
+        """Remove a session and everything in it for good; not for agents.
+
+        Of one that cannot be read any more nobody can tell what it held, nor prove that it is gone.
+        """
 
     async def due_again(self, plan: EditPlan) -> Due | None:
         """What a plan was made for, as it stands now: None if nothing in it is new."""
