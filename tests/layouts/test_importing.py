@@ -75,6 +75,43 @@ def test_an_import_that_was_killed_between_revisions_is_completed_by_the_next(me
         assert (again.stored, again.revised) == ({}, {})
 
 
+def test_an_import_that_was_torn_between_an_entry_and_its_tombstone_is_completed(memory, root):
+    entry = b'{"id":"%s","type":"note","content":"%s"}\n'
+    log = entry % (b"m1", b"stays") + entry % (b"m2", b"went")
+    tombstone = b'{"id":"m2","timestamp":"2026-01-02T00:00:00Z","reason":"asked for"}\n'
+    files = {"s/metadata.json": b'{"session_id":"s"}', "s/memory.jsonl": log}
+    files["s/tombstones.jsonl"] = tombstone
+    memory.import_from(files)
+    memory.close()
+    path = root / "sessions" / "s" / "memory.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    with Memory.open(root) as again:
+        assert [one.id for one in again.get_entries("s")] == ["m1", "m2"]
+        again.import_from(files)
+        assert [one.id for one in again.get_entries("s")] == ["m1"]
+        again.undelete("s", ["m2"])
+        again.import_from(files)
+        assert [one.id for one in again.get_entries("s")] == ["m1", "m2"]
+        again.delete("s", ids=["m2"])
+        again.add_memory("s", id="m2", type="note", content="went")  # by somebody who wants it
+        again.import_from(files)
+        assert [one.id for one in again.get_entries("s")] == ["m1", "m2"]
+
+
+def test_an_import_that_was_torn_within_a_revision_is_completed(memory, root):
+    """The torn line has used up a number, and nobody else has written."""
+    line = b'{"id":"m1","role":"user","content":"%s"}\n'
+    files = {"s.ndjson": line % b"a" + line % b"b" + line % b"c"}
+    memory.import_from(files)
+    memory.close()
+    path = root / "sessions" / "s" / "memory.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    with Memory.open(root) as again:
+        assert again.get_memory("s", "m1").content == "b"
+        assert again.import_from(files).revised.total() == 1
+        assert again.get_memory("s", "m1").content == "c"
+
+
 def test_what_was_revised_here_is_left_as_it_is_by_an_import(memory):
     line = b'{"id":"m1","role":"user","content":"%s"}\n'
     memory.import_from({"s.ndjson": line % b"a"})

@@ -66,7 +66,7 @@ class Progress:
         """
         name = entry.id
         self._met[name] += 1
-        if name not in self._ahead and _says_the_same(entry, living):
+        if name not in self._ahead and says_the_same(entry, living):
             self._same[name].add(self._met[name])
         elif name in self._same and self._counted(lines)[name] in self._same[name]:
             self._ahead.add(name)
@@ -83,5 +83,6 @@ class Progress:
         self._lines = None
 
 
-def _says_the_same(one: Entry, other: Entry) -> bool:
+def says_the_same(one: Entry, other: Entry) -> bool:
+    """Whether two lines about an entry say the same of it."""
     return all(getattr(one, name) == getattr(other, name) for name in _SAID)

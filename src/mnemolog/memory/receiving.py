@@ -28,7 +28,7 @@ from mnemolog.layouts.contract import (
     Tombstone,
 )
 from mnemolog.memory.import_report import ImportReport, count_kind
-from mnemolog.memory.import_target import Away, Queued, Target
+from mnemolog.memory.import_target import Away, Queued, Target, says_the_same
 from mnemolog.memory.proving import LONGEST_REASON
 from mnemolog.memory.sessions import Sessions
 from mnemolog.memory.writing import Writing
@@ -253,7 +253,7 @@ class Receiver:
         before, deleted = self._present(target, held), self._away(target).deleted - target.written
         new = []
         for one in held:
-            if one.entry.id in before and not self._goes_on(target, one.entry, before):
+            if one.entry.id in before and not self._goes_on(target, one, before):
                 self._report.present[one.entry.type] += 1
             elif one.entry.id in deleted:
                 count_kind(self._report.skipped, "deleted here")
@@ -261,12 +261,15 @@ class Receiver:
                 new.append(one)
         return new
 
-    def _goes_on(self, target: Target, entry: Entry, before: Mapping[str, Entry | None]) -> bool:
-        """Whether this is a revision that an import which was killed did not come to."""
-        living, keeper = before[entry.id], self._memory._kept_by
+    def _goes_on(self, target: Target, one: Queued, before: Mapping[str, Entry | None]) -> bool:
+        """Whether this is what an import which was killed did not come to: a revision, or the
+        tombstone of the last line of all."""
+        living, keeper = before[one.entry.id], self._memory._kept_by
         if living is None or keeper is None:
             return False
-        return target.progress.goes_on(entry, living, lambda: keeper.lines(target.log))
+        if one.found.deleted and living.seq == target.seen and says_the_same(one.entry, living):
+            return all(line.target != living.id for line in keeper.lines(target.log))
+        return target.progress.goes_on(one.entry, living, lambda: keeper.lines(target.log))
 
     def _present(self, target: Target, held: Sequence[Queued]) -> dict[str, Entry | None]:
         """What was there before this import came to it; None for what lies in the archive."""
@@ -342,7 +345,9 @@ class Receiver:
             if last_seq == seen or memory._kept_by is None or not ids:
                 return
             living = memory._store.read(target.log, memory._viewer, ids=ids).entries
-            if any(living) or memory._kept_by.hidden(target.log, memory._viewer, *ids):
+            # A torn line has a number too, and nobody wrote it; what was seen is no news.
+            is_news = any(one.seq > seen for one in living)
+            if is_news or memory._kept_by.hidden(target.log, memory._viewer, *ids):
                 raise _OvertakenError
 
         return check
