@@ -307,6 +307,12 @@ def test_cards_and_accounts_are_hidden_with_and_without_gaps(gap):
         assert REDACTOR.text(f"to {account}.").text == "to [REDACTED:iban]."
 
 
+def test_two_numbers_side_by_side_are_no_card():
+    card = samples.card_number(CHANCE)
+    for at in (7, 8):
+        assert not REDACTOR.text(f"Merge: {card[:at]} {card[at:]}").counts
+
+
 def test_a_wrong_check_digit_makes_it_just_a_number():
     for _ in range(20):
         card = samples.card_number(CHANCE)

@@ -10,6 +10,7 @@ CARD, IBAN, SSN = "card", "iban", "ssn"
 # Looking back comes after the first digit: a search that begins with a set of characters is fast.
 _FREE, _AFTER = r"(?<![\w.,:/#+-]\d)", r"(?![\w/]|[.,:-]\d)"
 _CARD = re.compile(rf"[2-6]{_FREE}[0-9]{{3}}(?:[ -]?[0-9]{{2,7}}){{2,4}}{_AFTER}")
+_IN_GROUPS = re.compile(r"[0-9]{4}(?:[ -][0-9]{2,6})+\Z")
 _MAKES = re.compile(
     r"4\d{12}(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|62\d{14,17}"
@@ -42,6 +43,8 @@ def find_cards(text: str, folded: str) -> Iterator[Span]:
     """Card numbers of known makes whose check digit is right."""
     for found in _CARD.finditer(text):
         digits = found[0].replace(" ", "").replace("-", "")
+        if len(found[0]) > len(digits) and not _IN_GROUPS.match(found[0]):
+            continue  # two numbers, as the short ids of commits are
         if _MAKES.fullmatch(digits) and has_luhn(digits):
             yield Span(found.start(), found.end(), CARD)
 
