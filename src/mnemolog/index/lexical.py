@@ -2,13 +2,13 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemolog.index import tokens
+from mnemolog.index import asking, tokens
 from mnemolog.index.postings import Holding
 from mnemolog.index.snapshot import Mask, Snapshot
 
@@ -38,10 +38,11 @@ Scores = NDArray[np.float32]
 
 
 class Wanted(NamedTuple):
-    """One thing to look for: the terms that count as it, and how often it was asked for."""
+    """One thing to look for: the terms that count as it, and how much it counts: once for each time
+    that it was asked for, and less if it only puts the question."""
 
     terms: tuple[int, ...]
-    times: int
+    times: float
 
 
 def wanted(db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, text: str) -> list[Wanted]:
@@ -51,14 +52,15 @@ def wanted(db: sqlite3.Connection, snapshot: Snapshot, seen: Mask, text: str) ->
     return plain + [_matching(db, part) for part in sorted(patterns)[:MOST_PATTERNS]]
 
 
-def _parts(text: str) -> tuple[set[str], dict[int, int]]:
-    """The patterns of a text, and how often it holds which terms."""
+def _parts(text: str) -> tuple[set[str], dict[int, float]]:
+    """The patterns of a text, and how much which of its terms count."""
     folded = tokens.fold(text)
     patterns = _patterns(folded)
     # What is left of a name is words like any other; without spaces, pairs match parts anyway.
     if patterns:
         folded = _wildcard(folded).sub(lambda match: _words_of(match[0], patterns), folded)
-    return patterns, tokens.counts(tokens.tokens(folded))
+    words = tokens.tokens(folded)
+    return patterns, asking.weighed(folded, words, tokens.counts(words))
 
 
 def _wildcard(folded: str) -> re.Pattern[str]:
@@ -96,7 +98,7 @@ def is_cut(text: str) -> bool:
     return len(counted) > MOST_TERMS or len(patterns) > MOST_PATTERNS
 
 
-def _telling(snapshot: Snapshot, seen: Mask, counted: dict[int, int]) -> list[int]:
+def _telling(snapshot: Snapshot, seen: Mask, counted: Collection[int]) -> list[int]:
     """The terms to look for: all of them, or those that fewest rows in sight hold, then unknown
     ones."""
     if len(counted) <= MOST_TERMS:
@@ -161,9 +163,9 @@ def score(snapshot: Snapshot, mask: Mask, asked: list[Wanted]) -> Scores:
 
 
 def holding(snapshot: Snapshot, asked: list[Wanted]) -> Iterator[tuple[NDArray[Any], Holding]]:
-    """How often things were asked for, and which rows hold them: words all at once, patterns one
-    by one."""
-    words: dict[int, int] = {}
+    """How much things count that were asked for, and which rows hold them: words all at once,
+    patterns one by one."""
+    words: dict[int, float] = {}
     patterns: list[Wanted] = []
     for one in asked:
         if len(one.terms) == 1 and one.terms[0] not in words:
