@@ -32,7 +32,7 @@ WORDS_ONLY = {"search.embedder": "none"}
 some = examples(deadline=None, max_examples=60)
 few = examples(deadline=None, max_examples=20)
 
-MATCH_PARTS = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting")
+MATCH_PARTS = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting", "brief")
 PARTS = (*MATCH_PARTS, "match", "decay", "importance", "access", "final")
 
 

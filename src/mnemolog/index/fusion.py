@@ -23,6 +23,12 @@ UNSEEN = 10
 CLEAR = 0.3
 # A likeness below this share of the best one is chance; a word in common never is.
 FAINT = 0.05
+# A turn of so many words counts in full, those of its date and speaker included; one of so few, as
+# a date has by itself, loses this share, and those between in proportion: "Sure, the red one!" has
+# much in common with a question, by words and by meaning, and tells little.
+WHOLE = 12
+EMPTY = 3
+BRIEF = 0.4
 
 
 class Weights(NamedTuple):
@@ -49,9 +55,9 @@ class Weights(NamedTuple):
 
 
 # Fitted once for each of our own embedders; the vectors of others count as PLAIN has it.
-PLAIN = Weights(1.0, 0.7, 0.4, 0.4, 0.5, 0.3)
+PLAIN = Weights(1.0, 0.7, 0.4, 0.4, 0.5, 0.4)
 _FITTED = {
-    "static": Weights(1.0, 0.7, 0.4, 0.1, 0.3, 0.5),
+    "static": Weights(1.0, 0.7, 0.4, 0.1, 0.3, 0.65),
     "small": Weights(0.6, 1.0, 0.4, 0.1, 0.3, 0.5),
     "full": Weights(0.6, 1.0, 0.35, 0.15, 0.15, 0.5),
 }
@@ -62,8 +68,10 @@ def weights_of(embedder: str) -> Weights:
     return _FITTED.get(embedder.partition("-")[0], PLAIN)
 
 
-EVIDENCE = ("lexical", "semantic", "neighbours", "session", "speaker", "lasting", "match")
-"""The parts of the evidence, in order; `match` is all of them together."""
+EVIDENCE = (
+    "lexical", "semantic", "neighbours", "session", "speaker", "lasting", "brief", "match",
+)  # fmt: skip
+"""The parts of the evidence, in order; `brief` is what is taken off, `match` is all together."""
 
 
 class Evidence(NamedTuple):
@@ -136,9 +144,24 @@ def fuse(
         speaker[is_meant & (base > 0)] = weights.speaker
     lasting = snapshot.column("lasting")[rows] * (base > 0) * np.float32(weights.lasting)
     total = near + session + speaker + lasting
-    match = total / weights.ceiling
-    lines = (own_words, own_meaning, beside, session, speaker, lasting, match)
+    kept = total * (1 - _lost(snapshot, rows))
+    match = kept / weights.ceiling
+    lines = (own_words, own_meaning, beside, session, speaker, lasting, kept - total, match)
     return Evidence(rows, np.array(lines, np.float32))
+
+
+def _lost(snapshot: Snapshot, rows: RowNumbers) -> Floats:
+    """The share of what speaks for a row that a turn of few words loses.
+
+    What is of another type, or was said to last, was put down as what it is, in as many words as
+    that takes.
+    """
+    words = np.maximum(np.minimum(snapshot.column("length")[rows], WHOLE), EMPTY)
+    is_turn = snapshot.column("kind")[rows] == snapshot.names.conversation
+    is_turn &= snapshot.column("lasting")[rows] == 0
+    # No more than WHOLE is left to take off, so that nothing wraps round.
+    lost: Floats = np.float32(BRIEF / (WHOLE - EMPTY)) * (WHOLE - words) * is_turn
+    return lost
 
 
 def _lift(meaning: Likeness, scores: Floats, weight: float, lifted: Floats) -> None:

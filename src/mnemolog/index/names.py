@@ -13,6 +13,8 @@ class Names:
         self._known: list[tuple[int, str, str]] = []
         self._speakers: dict[str, list[int]] = {}
         self.types: tuple[tuple[int, str], ...] = ()
+        self.conversation = 0
+        """The number of the type of turns; 0 if there are none."""
 
     def refresh(self) -> None:
         """Read them again; purging takes some away, and gives their numbers to others."""
@@ -22,6 +24,7 @@ class Names:
             return
         self._known, self._speakers = known, {}
         self.types = tuple((number, text) for number, kind, text in known if kind == "type")
+        self.conversation = next((one for one, text in self.types if text == "conversation"), 0)
         for number, kind, text in known:
             for term in set(tokens.terms(text)) if kind == "agent" else ():
                 self._speakers.setdefault(term, []).append(number)
