@@ -1,5 +1,7 @@
 """Passages: what a long text has to say on a question, verbatim, in order, within the room."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +123,21 @@ def test_it_is_never_longer_and_says_nothing_that_the_text_does_not(text, questi
         for line in part.strip("\n").split("\n"):
             assert line in text[at:]
             at = text.index(line, at) + len(line)
+
+
+def seconds(text):
+    def once():
+        began = time.thread_time()
+        passages(text, "which word", 2000)
+        return time.thread_time() - began
+
+    return min(once() for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", "\t", "a", "a ", "\u3002", "क़", "\u200d", "\n", " \n", "。a"]
+)
+def test_time_grows_with_the_length_of_a_hostile_text(piece):
+    small, large = (seconds((piece * size)[:size]) for size in (16_000, 64_000))
+    # Four times the text takes about four times as long, not sixteen.
+    assert large < max(10 * small, 0.05)

@@ -13,8 +13,9 @@ GAP = "[…]"
 # that is asked for.
 _READ = 65_536
 # A passage is a line, or of a long line as many words as these characters hold. What has no spaces,
-# or takes more bytes in another script, is cut into smaller ones.
-_PASSAGE = re.compile(r"[^\n]{0,158}[^\n\s](?=\s|$)|[^\S\n]*\S+")
+# or takes more bytes in another script, is cut into smaller ones. Space before a word is bounded:
+# else a run of it is read to its end from each place in it.
+_PASSAGE = re.compile(r"[^\n]{0,158}[^\n\s](?=\s|$)|[^\S\n]{0,158}\S+")
 _BYTES = 160
 _END = re.compile(
     r"\s|[\u060c\u061b\u061f\u06d4\u0964\u0965\u2026\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
