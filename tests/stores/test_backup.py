@@ -210,7 +210,7 @@ def test_archived_sessions_are_in_it(filled, tmp_path):
     before = list(filled.get_entries("talk"))
     filled.archive_session("talk")
     done = filled.backup(tmp_path / "all.tar.gz")
-    assert done.sessions == 1
+    assert done.sessions == 2
     restore_root(done.path, str(tmp_path / "new"))
     with Memory.open(tmp_path / "new", environ={}) as memory:
         assert list(memory.get_entries("talk")) == before

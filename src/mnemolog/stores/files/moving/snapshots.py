@@ -69,6 +69,7 @@ class Backup:
     def _write(self, target: str, now: str, progress: Progress | None) -> BackedUp:
         self._warnings: list[str] = []
         self._done: set[str] = set()
+        self._archives: set[str] = set()
         listed: list[dict[str, Any]] = []
         with outside.new_file(target, self._root) as stream:
             with (
@@ -79,9 +80,11 @@ class Backup:
                     listed.append(_add(tar, path, part, now))
                 _add_listing(tar, listed, now)
             packed = stream.tell()
+        # One that was restored meanwhile is in it twice, and one session.
+        away = {f"{paths.SESSIONS}/{name}" for name in self._archives}
         return BackedUp(
             path=os.path.abspath(target),
-            sessions=sum(folder.startswith(f"{paths.SESSIONS}/") for folder in self._done),
+            sessions=sum(folder.startswith(f"{paths.SESSIONS}/") for folder in self._done | away),
             files=len(listed),
             bytes=sum(one["size"] for one in listed),
             packed_bytes=packed,
@@ -187,6 +190,7 @@ class Backup:
                 files = [self._disk.open(path, "read") for path in both]
         except FileNotFoundError:
             return  # it was restored meanwhile: the second look at the sessions finds it
+        self._archives.add(name)
         for path, file in zip(both, files, strict=True):
             yield path, Part(file, file.size())
 
