@@ -78,7 +78,7 @@ def test_an_address_that_leads_nowhere_gives_a_browser_the_page_and_programs_an_
     browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
     shown = httpx2.get(asked, headers=browser)
     assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert "/views/lost.js" in shown.text
+    assert "/app.js" in shown.text
     assert "default-src 'none'" in shown.headers["content-security-policy"]
     told = httpx2.get(asked)
     assert (told.status_code, told.headers["content-type"]) == (404, "text/plain; charset=utf-8")

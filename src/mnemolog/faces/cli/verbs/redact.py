@@ -1,11 +1,15 @@
 """`mnemolog redact`"""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mnemolog.faces.cli import exits, screen
 from mnemolog.faces.cli.bars import progress
 from mnemolog.faces.cli.call import Call, verb
-from mnemolog.model.forgetting import Redaction
+
+if TYPE_CHECKING:
+    from mnemolog.model.forgetting import Redaction
 
 
 @click.command()
@@ -27,7 +31,7 @@ def redact(call: Call, session: str | None, dry_run: bool) -> int:
     return exits.WARNINGS if done.failed else exits.OK
 
 
-def _tell(done: Redaction) -> None:
+def _tell(done: "Redaction") -> None:
     verb_used = "would be changed" if done.is_dry_run else "changed"
     screen.say((f"{done.entries} entries {verb_used}", "strong"), f" in {done.sessions} sessions")
     if done.nodes or done.versions or done.proposals:
