@@ -56,7 +56,9 @@ class Versions:
     def entry(self, line: bytes) -> Entry | None:
         """Decode a line of any version; None if it is not one of ours."""
         try:
-            found = self._decode_record(_flat(line))
+            found = self._decode_record(line)
+            if found.content.__class__ is not str or found.metadata or found.context:
+                _flat(line)  # most lines hold no object, and need not be looked through
             if found.v >= self.current:
                 return found if found.seq else None
         except MALFORMED:
