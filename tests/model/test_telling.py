@@ -14,10 +14,10 @@ def test_what_a_decision_is_about_comes_first_and_needs_no_name():
 
 
 def test_a_list_of_texts_reads_as_one_line_and_other_values_as_json():
-    options = ["MongoDB", {"option": "MySQL"}]
+    options = ["MongoDB", "", {"option": "MySQL"}]
     content = {"alternatives": options, "cost": {"eur": 3}, "empty": [], "kept": True}
     assert list(fields_told(content)) == [
-        ("alternatives", "MongoDB, MySQL"),
+        ("alternatives", "MongoDB, , MySQL"),
         ("cost", '{"eur":3}'),
         ("empty", "[]"),
         ("kept", "true"),

@@ -136,18 +136,23 @@ def fuse(
     both = base if is_all else lexical[beyond] + semantic[beyond]
     best = _session_best(snapshot.column("log")[beyond], both)
     session = weights.session * best[: len(rows)] * (near > 0)
-    speaker = np.zeros(len(rows), np.float32)
-    if speakers or voice is not None:
-        is_meant = np.isin(snapshot.column("agent")[rows], speakers)
-        if voice is not None:
-            is_meant |= snapshot.column("voice")[rows] == voice
-        speaker[is_meant & (base > 0)] = weights.speaker
+    speaker = _is_meant(snapshot, rows, speakers, voice) * (base > 0) * np.float32(weights.speaker)
     lasting = snapshot.column("lasting")[rows] * (base > 0) * np.float32(weights.lasting)
     total = near + session + speaker + lasting
     kept = total * (1 - _lost(snapshot, rows))
     match = kept / weights.ceiling
     lines = (own_words, own_meaning, beside, session, speaker, lasting, kept - total, match)
     return Evidence(rows, np.array(lines, np.float32))
+
+
+def _is_meant(snapshot: Snapshot, rows: RowNumbers, speakers: list[int], voice: int | None) -> Mask:
+    """Which rows were said by one of those whom a question names, or in the voice that it means."""
+    is_meant = np.zeros(len(rows), bool)
+    if speakers:
+        is_meant |= np.isin(snapshot.column("agent")[rows], speakers)
+    if voice is not None:
+        is_meant |= snapshot.column("voice")[rows] == voice
+    return is_meant
 
 
 def _lost(snapshot: Snapshot, rows: RowNumbers) -> Floats:

@@ -25,7 +25,7 @@ def value_told(value: object) -> str:
     if isinstance(value, list | tuple) and value:
         texts = [_item_told(one) for one in value]
         if None not in texts:
-            return ", ".join(filter(None, texts))
+            return ", ".join(text or "" for text in texts)
     return msgspec.json.encode(value).decode()
 
 
